@@ -108,7 +108,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   const mails = sending && createMails({ ...background, ...sending, metrics: createMailMetrics(metrics.registry) })
   const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
   parts.add('the listening connection', listener)
-  await storeDerivedSecrets(backgroundDb, secrets)
+  await storeDerivedSecrets(background)
   const callLog = parts.add('the call log', createCallLog(background))
   parts.add('the outbound requests', { stop: () => outbound.close() })
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))
@@ -120,7 +120,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
-  const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator, config }))
+  const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })

@@ -62,7 +62,7 @@ async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {
   await checkSecretKey(db, secrets)
   await requireNewKeyEverywhere(rotating, config)
   const since = await putInForce(rotating, new Date())
-  await storeDerivedSecrets(db, secrets)
+  await storeDerivedSecrets({ ...rotating, now: () => new Date() })
   const total = await countFormer(rotating)
   const progress = createProgress({ label: 'Secrets', total })
   await sealAnew(

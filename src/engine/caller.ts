@@ -1,7 +1,8 @@
 import type { Db, Transaction } from '../foundation/database/client.ts'
+import type { Sql } from '../foundation/database/sql.ts'
 import type { Secrets } from '../foundation/values/secrets.ts'
-import type { Method, Resource } from './definition/define.ts'
-import type { Selected } from './definition/reader.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export type Access = 'read' | 'write'
 
@@ -50,14 +51,21 @@ export interface Caller {
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
   /** The json arrays of records that the change has written for good, by id. */
-  readonly written?: ReadonlyMap<Resource, ReadonlyMap<number, Selected>>
+  readonly written?: ReadonlyMap<RecordKind, ReadonlyMap<number, readonly unknown[]>>
+}
+
+/** The records of a service, as far as a caller's change and a field that names one know them: their definition is one. */
+export interface RecordKind {
+  readonly service: string
+  readonly table: string
+  readonly reader: { readonly select: Sql; readonly compose: (row: readonly unknown[]) => string }
 }
 
 export type RaisedEvents = Map<string, RaisedEvent>
 
 export interface RaisedEvent {
   readonly eventType: number
-  readonly resource: Resource
+  readonly resource: RecordKind
   readonly recordId: number
   /** The record's JSON text; null: the record as the change leaves it. */
   readonly body: string | null

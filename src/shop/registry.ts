@@ -1,4 +1,4 @@
-import type { Resource } from '../engine/definition/define.ts'
+import type { Resource } from '../engine/definition/resource.ts'
 import { categories } from './resources/categories/categories.ts'
 import { customerGroups } from './resources/customer-groups/customer-groups.ts'
 import { customers } from './resources/customers/customers.ts'

@@ -2,7 +2,8 @@ import { type Application, registerApplication } from '../../src/access/applicat
 import { createAuthenticator } from '../../src/access/applications/authenticate.ts'
 import { createThrottle } from '../../src/access/applications/limits/throttle.ts'
 import { subscribe } from '../../src/access/applications/subscriptions/subscriptions.ts'
-import { createStore, newStore as newStoreInput, type Store } from '../../src/access/stores/stores.ts'
+import { createStore, newStore as newStoreInput } from '../../src/access/people/create-store.ts'
+import type { Store } from '../../src/access/stores/stores.ts'
 import { createOutbound } from '../../src/foundation/outbound/outbound.ts'
 import { readConfig } from '../../src/foundation/process/settings.ts'
 import { readInput } from '../../src/foundation/values/input.ts'
@@ -26,7 +27,7 @@ export async function openAccess(openDatabase: () => Promise<TestDatabase> = wor
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
     defaultTimeZone: 'America/New_York',
   }
-  return { url, drop, clock, services }
+  return { url, close: drop, clock, services }
 }
 
 export type Services = Awaited<ReturnType<typeof openAccess>>['services']

@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import type { Resource } from '../../src/engine/definition/define.ts'
 import { type FieldSet, isFilledIn, type ListField, type ValueField } from '../../src/engine/definition/fields.ts'
 import { isRecord } from '../../src/engine/definition/input.ts'
+import type { Resource } from '../../src/engine/definition/resource.ts'
 import { resources } from '../../src/shop/registry.ts'
 
 /*

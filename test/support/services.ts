@@ -43,7 +43,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     authenticator,
     callLog: createCallLog({ db, now }),
     csvImports: createCsvImports({ db, secrets, now, log }),
-    testStores: createTestStores({ db, secrets, now, log, config, authenticator }),
+    testStores: createTestStores({ db, secrets, now, log, authenticator }),
     outbound: createOutbound({ allow: config.outboundAllow, log }),
     throttle: createThrottle(now),
     metrics: createMetrics(),

@@ -4,7 +4,8 @@ import { createAuthenticator } from '../../src/access/applications/authenticate.
 import { createCallLog } from '../../src/access/applications/calls/call-log.ts'
 import { createThrottle } from '../../src/access/applications/limits/throttle.ts'
 import { addSubscription } from '../../src/access/applications/subscriptions/subscription-rows.ts'
-import { createStore, type Store } from '../../src/access/stores/stores.ts'
+import { createStore } from '../../src/access/people/create-store.ts'
+import type { Store } from '../../src/access/stores/stores.ts'
 import { buildApp, openApiDocument, type Services } from '../../src/app.ts'
 import type { Access, Caller } from '../../src/engine/caller.ts'
 import { createTestStores } from '../../src/operations/sandbox/runner.ts'
@@ -14,6 +15,7 @@ import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { type TestDatabase, workerDatabase } from './database.ts'
 import { servicesOn } from './services.ts'
+import { shared } from './shared.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
 
@@ -52,6 +54,8 @@ export interface TestServer {
   /** What the server logged, a line each. */
   readonly log: string[]
   readonly openStore: (options?: StoreOptions) => Promise<TestStore>
+  /** A request with the operator's key. */
+  readonly operate: (method: Method, url: string, body?: unknown) => Promise<LightMyRequestResponse>
   readonly close: () => Promise<void>
 }
 
@@ -75,7 +79,7 @@ export interface TestStore {
   /** A request with the store's credentials; `path` follows the version, such as `/Products?limit=5`. */
   readonly call: (method: Method, path: string, options?: CallOptions) => Promise<LightMyRequestResponse>
   /** Posts a record or an item, which must be taken; its id. */
-  readonly add: (path: `/${string}`, body: object) => Promise<number>
+  readonly add: (path: string, body: object) => Promise<number>
   /** Places an order at the operator's door, at another process's if `app` says so; its id. */
   readonly placeOrder: (items: readonly object[], fields?: object, app?: FastifyInstance) => Promise<number>
 }
@@ -134,6 +138,13 @@ export async function openServer(
     check,
     log,
     openStore: (options = {}) => openStore(server, options),
+    operate: async (method, url, body) =>
+      app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${services.operatorKey}` },
+        ...(body !== undefined && { payload: body as object }),
+      }),
     close: async () => {
       await app.close()
       await services.csvImports.stop()
@@ -145,6 +156,11 @@ export async function openServer(
     },
   }
   return server
+}
+
+/** One server for all tests of a file, which closes it: `const server = await sharedServer()` where the file begins. */
+export function sharedServer(...options: Parameters<typeof openServer>): Promise<TestServer> {
+  return shared(openServer(...options))
 }
 
 async function openStore(server: TestServer, options: StoreOptions): Promise<TestStore> {

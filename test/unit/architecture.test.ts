@@ -18,9 +18,13 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   http: [doors, ['html'], ['server']],
   operations: [['installation', 'sandbox']],
   shop: [['alerts', 'csv'], ['staff'], ['registry.ts'], ['webhooks'], ['resources']],
+  access: [['people'], ['applications'], ['stores'], ['audit', 'mail']],
   engine: [['transfer'], ['changing'], ['recording'], ['reading'], ['definition'], ['caller.ts']],
   foundation: [['embedded'], ['database', 'outbound', 'xml', 'texts'], ['process'], ['values']],
 }
+
+/** The same of the pages for browsers, below `http/pages`. */
+const pageRooms = [['routes.ts'], ['shop', 'developers', 'operator', 'account'], ['people'], ['records'], ['frame']]
 
 /** What only some parts may import: everything below them works with plain values. */
 const reserved: Readonly<Record<string, readonly string[]>> = {
@@ -74,11 +78,9 @@ describe('imports go one way', () => {
     expect(told(wrong)).toEqual([])
   })
 
-  // Types of the engine are used all over it.
   test.each(Object.entries(rooms))('within %s: %j', (house, lines) => {
     const lineOf = ({ room }: Source) => lines.findIndex((line) => line.includes(room))
-    const importsOf = house === 'engine' ? valueImports : undefined
-    const within = innerImports(importsOf).filter((each) => each.every((source) => source.house === house))
+    const within = innerImports().filter((each) => each.every((source) => source.house === house))
     const wrong = within.filter(([from, to]) => from.room !== to.room && lineOf(to) <= lineOf(from))
 
     expect(sources.filter((source) => source.house === house && lineOf(source) === -1)).toEqual([])
@@ -86,9 +88,28 @@ describe('imports go one way', () => {
     expect(told(wrong)).toEqual([])
   })
 
+  test(`within http/pages: ${pageRooms.map((line) => line.join(', ')).join(' → ')}`, () => {
+    const pages = (source: Source) => source.house === 'http' && source.room === 'pages'
+    const roomOf = ({ file }: Source) => file.split('/')[2] ?? ''
+    const lineOf = (source: Source) => pageRooms.findIndex((line) => line.includes(roomOf(source)))
+    const within = innerImports().filter((each) => each.every(pages))
+    const wrong = within.filter(([from, to]) => roomOf(from) !== roomOf(to) && lineOf(to) <= lineOf(from))
+
+    expect(sources.filter((source) => pages(source) && lineOf(source) === -1)).toEqual([])
+    expect(within.length).toBeGreaterThan(100)
+    expect(told(wrong)).toEqual([])
+  })
+
   test('no file imports itself by way of others, types aside', () => {
     const graph = new Map<string, Set<string>>()
     for (const [from, to] of innerImports(valueImports)) add(graph, from.file, to.file)
+
+    expect(cycles(graph)).toEqual([])
+  })
+
+  test('no file of the engine imports itself by way of others, types counted', () => {
+    const graph = new Map<string, Set<string>>()
+    for (const [from, to] of innerImports()) if (from.house === 'engine') add(graph, from.file, to.file)
 
     expect(cycles(graph)).toEqual([])
   })

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify'
-import type { Resource } from '../../src/engine/definition/define.ts'
+import type { Resource } from '../../src/engine/definition/resource.ts'
 import { customers } from '../../src/shop/resources/customers/customers.ts'
 import { orders } from '../../src/shop/resources/orders/orders.ts'
 import { products } from '../../src/shop/resources/products/products.ts'

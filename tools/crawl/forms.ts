@@ -66,6 +66,7 @@ class Sender {
   }
 
   async send(role: Role, form: Form): Promise<void> {
+    if (/webhooks|deliver/.test(form.page)) await this.#scene.settled()
     const former = await this.#fresh(role, form)
     if (former === undefined) return
     await this.#submit(

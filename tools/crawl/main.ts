@@ -11,6 +11,8 @@ import { crawlSoap } from './soap.ts'
 const USAGE = `node tools/crawl/main.ts TREE FOLDER               writes what the server of the source tree TREE answers
 node tools/crawl/main.ts --compare FOLDER FOLDER   says what differs between two of these folders`
 
+const MINUTES_MAX = 12
+
 const [first, second, third] = process.argv.slice(2)
 if (first === '--compare' && second !== undefined && third !== undefined)
   process.exitCode = await compare(second, third)
@@ -35,12 +37,14 @@ async function crawl(tree: string, folder: string): Promise<void> {
     [new URL(receiver.url).host, '<receiver host>'],
     ...secrets.map((secret): [string, string] => [secret, '<secret>']),
   ])
+  const late = setTimeout(() => process.kill(process.pid, 'SIGTERM'), MINUTES_MAX * 60_000)
   try {
     const scene = await setScene(server, client, receiver)
     const walks = await crawlPages(scene, report)
     await crawlRoutes(scene, report)
-    if (!process.env.SKIP) console.log(`REST: ${await crawlRest(scene, report, receiver.url)} requests`)
+    // Before what gives the store another key.
     console.log(`cartAPI: ${await crawlSoap(scene, report)} calls`)
+    console.log(`REST: ${await crawlRest(scene, report, receiver.url)} requests`)
     console.log(`forms: ${await crawlForms(scene, report, walks, [0, 1])} sent`)
     await scene.settled()
     const again = await walk(scene, report, 'owner', 'en', 'pages/owner-en-again.txt')
@@ -52,6 +56,7 @@ async function crawl(tree: string, folder: string): Promise<void> {
     }
     await report.write(folder)
   } finally {
+    clearTimeout(late)
     await client.close()
     await server.stop()
     receiver.close()

@@ -1,11 +1,13 @@
 import type { Answer, Language } from './browser.ts'
 import { type Form, formsIn, linksIn } from './html.ts'
 import type { Report } from './report.ts'
-import { type Role, roles, type Scene, until } from './scene.ts'
+import { delay, type Role, roles, type Scene } from './scene.ts'
 
 /** Of addresses that differ in ids and values alone. */
 const ALIKE_MAX = 4
 const PAGES_MAX = 1_500
+/** The longest that a page is waited for. */
+const WAIT_MS = 20_000
 const languages: readonly Language[] = ['en', 'de']
 
 /** Addresses that no two crawls answer alike, each with its reason. */
@@ -29,16 +31,20 @@ export function patternOf(address: string): string {
   return `${path.replace(/\/[\w-]{20,}(?=\/|$)/g, '/x').replace(/\d+/g, '0')}?${names}`
 }
 
-/** Asks for an address, again while the page says that it goes on by itself. */
+/** Asks for an address, again while the page waits for work in the background. */
 export async function opened(scene: Scene, role: Role, address: string, language: Language): Promise<Answer> {
-  let answer = await scene.sessions[role].open(address, language)
-  if (/\sdata-follow=/.test(answer.text) && !/\/inbox/.test(address)) {
-    await until(async () => {
-      answer = await scene.sessions[role].open(address, language)
-      return !/\sdata-follow=/.test(answer.text)
-    }).catch(() => undefined)
+  const end = Date.now() + WAIT_MS
+  for (;;) {
+    const answer = await scene.sessions[role].open(address, language)
+    if (!goesOn(answer) || Date.now() > end) return answer
+    await delay(50)
   }
-  return answer
+}
+
+/** Whether a page shows something that is under way: an import, a delivery, an event without a place in the feed. */
+function goesOn({ headers, text }: Answer): boolean {
+  const isWaiting = /class="right">\s*<span class="quiet">(not yet|noch nicht)/.test(text)
+  return 'refresh' in headers || isWaiting || (/\sdata-follow=/.test(text) && !text.includes('/developers/inbox/'))
 }
 
 /** Writes every page that a role reaches by links, breadth first. */

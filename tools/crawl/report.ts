@@ -11,12 +11,15 @@ const REPEATED_LENGTH = 1_000
 
 /** What is different in each crawl, as the word that stands for it. Records' ids, amounts, counts and texts are not masked. */
 const masks: readonly (readonly [RegExp, string])[] = [
-  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<uuid>'],
+  [/(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<uuid>'],
   [/(name="_csrf" value=")[^"]*/g, '$1<csrf>'],
   // Of records that have the time of their last change in them.
   [/(name="etag" value=")[^"]*/g, '$1<etag>'],
   [/\b((?:token|code|client_secret)=)[\w.~-]{16,}/g, '$1<token>'],
   [/(developers(\/|%2F)inbox(\/|%2F))[\w-]{8,}/g, '$1<name>'],
+  [/("Milliseconds":|<Milliseconds>)\d+/g, '$1<ms>'],
+  [/("(?:access|refresh)_token":\s*")[^"]+/g, '$1<token>'],
+  [/(<Token>)[\w-]+/g, '$1<token>'],
   [/\bwhsec_[\w+/=-]+/g, '<signing secret>'],
   [/\bv1a?,[\w+/-]{40,}=*/g, '<signature>'],
   [/(?<![0-9a-z])[0-9a-f]{32,}(?![0-9a-z])/gi, '<hex>'],

@@ -157,12 +157,8 @@ class RestCrawl {
     for (const body of this.#wrongBodies(operation)) await this.#send(operation, { method, path: address, ...body })
     for (const body of this.#bodies(operation)) {
       const key = { 'idempotency-key': `key-of-request-${this.count}` }
-      await this.#send(operation, {
-        method,
-        path: address,
-        headers: { ...body.headers, 'if-match': '"other"' },
-        body: body.body,
-      })
+      const outdated = { ...body.headers, 'if-match': '"other"' }
+      if (method !== 'POST') await this.#send(operation, { method, path: address, headers: outdated, body: body.body })
       const once = { method, path: address, headers: { ...body.headers, ...key }, body: body.body }
       const answer = await this.#send(operation, once)
       if (method === 'POST') this.#remember(address, answer)
@@ -364,15 +360,17 @@ async function grantAndRevoke({ client, sessions, starts, callback }: Scene, rep
     report.add('rest/oauth.txt', `POST ${path} ${body}`, answer)
     return answer
   }
-  for (const decision of ['deny', 'allow']) {
+  // A code that came with a wrong address is used up.
+  const other = 'https://other.example'
+  const tries = [['deny'], ['allow', other], ['allow']] as const
+  for (const [decision, redirect_uri = callback.redirectUri] of tries) {
     const decided = await fillIn(sessions.owner, consent, { decision }, '/oauth/authorize')
     report.add('rest/oauth.txt', `${decision} at ${consent}`, decided)
     const [, code = 'none'] = /[?&]code=([^&]+)/.exec(String(decided.headers.location)) ?? []
     const keys = { client_id: callback.publicKey, client_secret: callback.privateKey }
-    const right = { grant_type: 'authorization_code', code, ...keys, redirect_uri: callback.redirectUri }
+    const right = { grant_type: 'authorization_code', code, ...keys, redirect_uri }
     await ask('/oauth/token', { ...right, grant_type: 'nonsense' })
     await ask('/oauth/token', { ...right, client_secret: 'wrong' })
-    await ask('/oauth/token', { ...right, redirect_uri: 'https://other.example' })
     const { text } = await ask('/oauth/token', { ...right, code: decodeURIComponent(code) })
     const token = /"access_token":\s*"([^"]+)"/.exec(text)?.[1] ?? 'none'
     const read = { method: 'GET', path: `${REST}/Products?limit=1`, headers: { authorization: `Bearer ${token}` } }

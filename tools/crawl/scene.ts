@@ -212,6 +212,6 @@ export async function until(happened: () => Promise<boolean>): Promise<void> {
   }
 }
 
-function delay(ms: number): Promise<void> {
+export function delay(ms: number): Promise<void> {
   return new Promise((later) => setTimeout(later, ms))
 }

@@ -45,9 +45,15 @@ const READY_MS = 120_000
 export async function startServer(tree: string): Promise<Server> {
   const folder = await mkdtemp('/dev/shm/crawl-')
   const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
-  const stop = async () => {
-    for (const end of ends.splice(0).reverse()) await end()
+  const endAll = async () => {
+    for (const end of ends.reverse()) await end()
   }
+  let ended: Promise<void> | undefined
+  const stop = () => {
+    ended ??= endAll()
+    return ended
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop().finally(() => process.exit(1)))
   try {
     const databaseUrl = await startPostgres(folder, ends)
     const port = await freePort()

@@ -12,7 +12,7 @@ export function spokenByEvents(): string[] {
 /** Returns what pages say of definitions: the names of services, their groups, fields and lists, and what they mean. */
 export function spokenByDefinitions(): Set<string> {
   const phrases = services.flatMap(({ resource, one, all, oneTitle, allTitle, values: fields, sections }) => [
-    ...[one, all, oneTitle, allTitle, ...Object.keys(resource.files ?? {})],
+    ...[one, all, oneTitle, allTitle, ...Object.keys(resource.usualColumns ?? {})],
     // A part of a record may have shorter names for them.
     ...fields.map(({ label }) => label),
     ...sections.flatMap(({ title, values, list }) => [

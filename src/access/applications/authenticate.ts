@@ -3,29 +3,22 @@ import { LRUCache } from 'lru-cache'
 import type { Access, Caller, CallerStore, Privileges } from '../../engine/caller.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import type { Application } from '../../foundation/database/generated/client.ts'
-import { passOverReadOnly } from '../../foundation/database/outage.ts'
-import { inBlocks } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
+import { callerStoreJson, hostsOfStore } from '../stores/caller-store.ts'
+import { type RateLimit, rateLimitOf } from '../stores/rate-limit.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
-import { callerStoreJson, callerStoreOf, hostsOfStore } from '../stores/stores.ts'
-import type { RateLimit } from './limits/leaky-bucket.ts'
-import { contractRateLimit, rateLimitOf } from './limits/throttle.ts'
+import { contractRateLimit } from './limits/throttle.ts'
 import { allows, bothOf } from './privileges.ts'
 import { endOfKey } from './tokens/oauth-clients.ts'
+import { sealAccessToken } from './tokens/unsealed-tokens.ts'
+import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } from './user-keys.ts'
 
 // Who calls: an application by REST, or a program by cartAPI.
 
 /** The request headers that identify the caller. Undefined: not sent. */
 export type Credentials = {
   readonly [Header in 'secureUrl' | 'privateKey' | 'token' | 'authorization']?: string | undefined
-}
-
-/** The credentials of a cartAPI call, and the client's IP address. */
-interface StoreCredentials {
-  readonly storeUrl: string
-  readonly userKey: string
-  readonly address: string
 }
 
 export interface Authenticated {
@@ -58,27 +51,6 @@ export class RefusedSubscription extends StoreFailure {
   constructor(subscriptionId: number, message: string, reason: string, logDetail = reason) {
     super('unauthorized', message, { logDetail })
     this.subscriptionId = subscriptionId
-    this.reason = reason
-  }
-}
-
-/**
- * Why cartAPI refuses a call. The first reason that applies is reported. Without the right key, a caller learns neither
- * whether the store exists nor its settings.
- */
-const storeRefusals = {
-  key: { message: 'userKey is not the key of the store that storeUrl names', field: 'userKey' },
-  'switched-off': { message: 'The store has switched cartAPI off', field: 'storeUrl' },
-  address: { message: 'The store does not allow calls of cartAPI from this address', field: 'storeUrl' },
-}
-
-/** A 401 of cartAPI. cartAPI reports the reason as a number. */
-export class RefusedStore extends StoreFailure {
-  readonly reason: keyof typeof storeRefusals
-
-  constructor(reason: keyof typeof storeRefusals) {
-    const { message, field } = storeRefusals[reason]
-    super('unauthorized', message, { field })
     this.reason = reason
   }
 }
@@ -133,9 +105,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     if (!subscription) throw refusedToken(presented, expired)
     const untilMs = check(subscription, presented, { secrets, now })
     const { token, unsealedTokenId } = subscription
-    if (unsealedTokenId !== null) {
-      await sealAccessToken({ db, secrets }, unsealedTokenId, token).catch(passOverReadOnly)
-    }
+    if (unsealedTokenId !== null) await sealAccessToken({ db, secrets }, unsealedTokenId, token)
     const isByBearer = token === presented.bearer
     const authenticated = { ...authenticatedBy(subscription, { db, secrets, now }), isByBearer }
     // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
@@ -319,12 +289,6 @@ async function subscriptionByEndedToken(
   return row?.id ?? null
 }
 
-/** Gives up without an error, since a database that only reads still answers the caller; the next use tries again. */
-async function sealAccessToken({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, id: number, token: string) {
-  const data = { tokenHash: secrets.lookup(token), tokenSealed: secrets.seal(token) }
-  await db.accessToken.updateMany({ where: { id, tokenSealed: null }, data }).catch(() => undefined)
-}
-
 /** Returns until when the credentials stay valid, in milliseconds since 1970. Throws RefusedSubscription. */
 function check(
   subscription: SubscriptionFound,
@@ -371,37 +335,6 @@ function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataSer
     throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
     isStrict: found.kind === 'new',
     keepsBodies,
-  }
-}
-
-/** The store that a cartAPI key belongs to. */
-interface StoreEntry extends Authenticated {
-  readonly isEnabled: boolean
-  readonly isAllowed: (address: string) => boolean
-}
-
-/** The last editor recorded for changes through cartAPI is API (soap-cartapi §1.2). */
-const ofCartApi = { application: null, channel: 'api', privileges: null, actor: 'API' } as const
-
-/** Returns the store with this user key if `storeUrl` is one of its addresses; otherwise null. */
-export async function findStoreEntry(
-  { db, secrets, now }: DataServices,
-  { storeUrl, userKey }: Pick<StoreCredentials, 'storeUrl' | 'userKey'>,
-): Promise<StoreEntry | null> {
-  const host = normaliseHost(storeUrl)
-  if (!isOneLine(host)) return null
-  const userKeyHash = { in: secrets.lookups(userKey) }
-  const row = await db.store.findFirst({ where: { userKeyHash, hosts: { some: { host } } } })
-  if (!row) return null
-  const { id, cartApiEnabled, cartApiAddresses } = row
-  return {
-    caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },
-    throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
-    isByBearer: false,
-    isStrict: false,
-    keepsBodies: false,
-    isEnabled: cartApiEnabled,
-    isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),
   }
 }
 

@@ -6,6 +6,11 @@ export function allows(privileges: Privileges, service: string, access: Access):
   return privileges === null || privileges[service]?.includes(access) === true
 }
 
+/** Whether they include reading the records of this service. */
+export function mayRead(privileges: Privileges, { privilege }: { readonly privilege: string }): boolean {
+  return allows(privileges, privilege, 'read')
+}
+
 /** Returns the intersection: the privileges that the application requests and the merchant agreed to. Null: all. */
 export function bothOf(asked: Privileges, agreed: Privileges): Privileges {
   if (asked === null || agreed === null) return asked ?? agreed

@@ -2,6 +2,7 @@ import type { Db, Transaction } from '../../foundation/database/client.ts'
 import type { AuditEntry as AuditRow, Prisma } from '../../foundation/database/generated/client.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Locale } from '../../foundation/texts/language.ts'
+import type { AuditAction } from './actions.ts'
 
 /** The principal of an action in the audit log. */
 export interface Actor {
@@ -16,79 +17,6 @@ export interface Actor {
 
 /** The server itself, which sets up the sandbox on behalf of the operator. */
 export const installation: Actor = { kind: 'operator', name: '', address: '' }
-
-/** All actions in the audit log. The pages have a text for each. */
-export const auditActions = [
-  'application.created',
-  'application.changed',
-  'application.deleted',
-  'application.key-rotated',
-  'application.keys-brought',
-  'application.opened',
-  'application.closed',
-  'application.secret-rotated',
-  'application.callback-tested',
-  'subscription.created',
-  'subscription.agreed',
-  'subscription.refused',
-  'subscription.removed',
-  'subscription.bodies-kept',
-  'subscription.bodies-deleted',
-  'token.brought',
-  'token.issued',
-  'token.revoked',
-  'authorization.granted',
-  'authorization.denied',
-  'store.created',
-  'store.changed',
-  'store.user-key-rotated',
-  'store.user-key-brought',
-  'order-statuses.changed',
-  'order-status.added',
-  'payment-methods.changed',
-  'return-lists.changed',
-  'customer.link-made',
-  'webhook.created',
-  'webhook.changed',
-  'webhook.deleted',
-  'webhook.secret-rotated',
-  'webhook.resumed',
-  'account.created',
-  'account.signed-in',
-  'account.signed-out',
-  'account.deleted',
-  'account.role-changed',
-  'account.address-changed',
-  'account.joined',
-  'account.language-changed',
-  'account.reset-handed-over',
-  'invitation.created',
-  'invitation.withdrawn',
-  'invitation.accepted',
-  'role.created',
-  'role.changed',
-  'role.deleted',
-  'account.password-changed',
-  'account.sessions-ended',
-  'factor.authenticator-added',
-  'factor.authenticator-removed',
-  'factor.passkey-added',
-  'factor.passkey-removed',
-  'factor.codes-renewed',
-  'factor.removal-requested',
-  'factor.removal-cancelled',
-  'factor.all-removed',
-  'store.factor-required',
-  'test-store.created',
-  'test-store.reset',
-  'test-store.deleted',
-  'test-stores.allowed',
-  'test-stores.ended',
-  'inbox.created',
-  'inbox.deleted',
-] as const
-
-export type AuditAction = (typeof auditActions)[number]
 
 export interface AuditInput {
   readonly actor: Actor

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { announce, mailsChannel } from '../../engine/recording/announce.ts'
+import { announce, mailsChannel } from '../../engine/recording/events.ts'
 import { afterTransaction, type DataServices, type Transaction } from '../../foundation/database/client.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import type { Config } from '../../foundation/process/settings.ts'

@@ -7,7 +7,7 @@ import { identifier, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Locale } from '../../foundation/texts/language.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { callerStoreJson } from '../stores/stores.ts'
+import { callerStoreJson } from '../stores/caller-store.ts'
 import { hasFactor } from './factors/in-force.ts'
 
 /** People with an e-mail address, a password and second factors (the table Identity). */

@@ -4,8 +4,8 @@ import { type Sql, sql } from '../../foundation/database/sql.ts'
 import { networkOf } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneOf, type Secrets } from '../../foundation/values/secrets.ts'
-import type { RateLimit } from '../applications/limits/leaky-bucket.ts'
 import { type Throttle, tooMany } from '../applications/limits/throttle.ts'
+import type { RateLimit } from '../stores/rate-limit.ts'
 import type { AccountKind } from './sessions.ts'
 
 // The delays after failed attempts, and the cookie by which a browser that has signed in before escapes those of others.

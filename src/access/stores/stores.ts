@@ -1,235 +1,15 @@
-import { IANAZone } from 'luxon'
-import { z } from 'zod'
-import { type Caller, type CallerStore, OPERATOR } from '../../engine/caller.ts'
-import {
-  byId,
-  type DataServices,
-  type Db,
-  inTransaction,
-  type JoiningServices,
-  type Paging,
-  type Transaction,
-} from '../../foundation/database/client.ts'
+import type { z } from 'zod'
+import { byId, type DataServices, type Db, type Paging, type Transaction } from '../../foundation/database/client.ts'
 import type { Store as StoreRow } from '../../foundation/database/generated/client.ts'
-import { sql } from '../../foundation/database/sql.ts'
-import { isAddressBlock } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { isOneLine, namedObject, text } from '../../foundation/values/input.ts'
 import { generateKey, isOneOf, type Secrets } from '../../foundation/values/secrets.ts'
-import { type AccessServices, changeAccess } from '../applications/access-changes.ts'
-import { broughtKeyInput, requireFreeKeys } from '../applications/brought-keys.ts'
-import { rateLimitColumns, rateLimitOf, throttleInput } from '../applications/limits/throttle.ts'
-import { type Actor, installation, recordAudit } from '../audit/audit.ts'
-import { insertIdentity } from '../people/identities.ts'
-import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
-import { normaliseHost, readSecureUrl } from './secure-url.ts'
-
-const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
-const currency = 'must be a currency code of three letters, such as USD'
-const zone = 'must be a time zone name such as America/New_York'
-
-const secureUrlInput = z
-  .string(address)
-  .max(255, address)
-  .transform((given, context) => {
-    const secureUrl = readSecureUrl(given)
-    if (secureUrl === null) context.addIssue({ code: 'custom', message: address })
-    return secureUrl ?? z.NEVER
-  })
-const currencyInput = z
-  .string(currency)
-  .regex(/^[A-Za-z]{3}$/, currency)
-  .transform((code) => code.toUpperCase())
-// Intl also accepts offsets such as +05:00, which are not zones.
-const zoneInput = z
-  .string(zone)
-  .max(64, zone)
-  .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
-
-const CURRENCY_DEFAULT = 'USD'
-
-/** The maximum number of addresses that a store has beside its main one. */
-export const FURTHER_URLS_MAX = 20
-const further = `must be a list of at most ${FURTHER_URLS_MAX} addresses such as https://shop.example`
-const furtherUrlsInput = z
-  .array(secureUrlInput, further)
-  .max(FURTHER_URLS_MAX, further)
-  .optional()
-  .describe(
-    'Further addresses, such as those on another platform, under which requests find the store: the whole list.',
-  )
-
-/** What the members of a store are. */
-export const storeWords = {
-  Name: 'The name of the store as people read it.',
-  SecureURL: 'The address of the shop. Requests name the store by it, in the header SecureURL.',
-  Currency: 'The ISO 4217 code of the currency of all amounts in the store. Nothing is converted when it changes.',
-  TimeZone: 'The time zone of the times in its records, by its name in the IANA database, such as `America/New_York`.',
-  CartAPI: 'The access of programs to the store by cartAPI.',
-  UserKey:
-    'A key for cartAPI that programs have from another platform. Left out: one is made for a new store, or the one of now stays.',
-}
-
-/** What is said of a new store. */
-export const storeMembers = {
-  Name: text(200).describe(storeWords.Name),
-  SecureURL: secureUrlInput.describe(storeWords.SecureURL),
-  Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT, description: storeWords.Currency }),
-  TimeZone: zoneInput.optional().describe(`${storeWords.TimeZone} Left out: that of the setting TIME_ZONE.`),
-  Throttle: throttleInput,
-  SecureURLs: furtherUrlsInput,
-  UserKey: broughtKeyInput.describe(storeWords.UserKey),
-}
-
-/** The body of `POST /admin/stores` (contract §10.1). */
-export const newStore = namedObject({
-  Name: storeMembers.Name,
-  SecureURL: storeMembers.SecureURL,
-  Email: emailInput.describe('The e-mail address with which the owner signs in.'),
-  Password: newPasswordInput,
-  Currency: storeMembers.Currency,
-  TimeZone: storeMembers.TimeZone,
-  Throttle: storeMembers.Throttle,
-  SecureURLs: storeMembers.SecureURLs,
-  UserKey: storeMembers.UserKey,
-})
-
-/** A store whose owner is invited. */
-export const unownedStore = namedObject(storeMembers)
-
-/** The maximum number of addresses from which a store allows cartAPI calls. */
-export const ADDRESSES_MAX = 100
-/** The longest IPv6 address with its prefix length. */
-const ADDRESS_LENGTH_MAX = 49
-const examples = 'such as 203.0.113.7 or 203.0.113.0/24'
-const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, ${examples}`
-const addressBlock = `must be an IP address or a CIDR block, ${examples}`
-
-/** What the members of CartAPI say. */
-export const cartApiWords = {
-  Enabled: 'Whether cartAPI takes calls for the store.',
-  Addresses: 'The IP addresses and CIDR blocks from which it takes them; an empty list: from anywhere.',
-}
-
-const cartApiInput = namedObject({
-  Enabled: z.boolean('must be true or false').optional().describe(cartApiWords.Enabled),
-  Addresses: z
-    .array(
-      z.string(addressBlock).trim().max(ADDRESS_LENGTH_MAX, addressBlock).refine(isAddressBlock, addressBlock),
-      addresses,
-    )
-    .max(ADDRESSES_MAX, addresses)
-    .optional()
-    .describe(cartApiWords.Addresses),
-})
-
-/** The body of `PUT /admin/stores/{id}`. Omitted fields stay unchanged. */
-export const changedStore = namedObject({
-  Name: text(200).optional().describe(storeWords.Name),
-  SecureURL: secureUrlInput.optional().describe(storeWords.SecureURL),
-  Currency: currencyInput.optional().describe(storeWords.Currency),
-  TimeZone: zoneInput.optional().describe(storeWords.TimeZone),
-  CartAPI: cartApiInput.optional().describe(storeWords.CartAPI),
-  Throttle: throttleInput,
-  SecureURLs: furtherUrlsInput,
-  UserKey: broughtKeyInput.describe(storeWords.UserKey),
-})
-
-/** `defaultTimeZone`: the zone of a store created without one, the setting TIME_ZONE. */
-export type CreateStore = JoiningServices & { defaultTimeZone: string }
-
-/** The statuses of a new store, ids from 1 in this order (order-statuses §1.1). Custom ones are hidden until renamed. */
-export const initialStatuses = [
-  'New',
-  'Processing',
-  'Partial',
-  'Shipped',
-  'Cancel',
-  'Hold',
-  'Not Completed',
-  'Custom 1',
-  'Custom 2',
-  'Custom 3',
-  'Unpaid',
-  'Review',
-]
-
-/** The payment methods of a new store, ids from 1 in this order. A store with other methods renames or hides these. */
-const initialMethods = [
-  'Online Credit Card',
-  'PayPal Express Checkout',
-  'Check or Money Order',
-  'Purchase Order',
-  'Bank Transfer',
-  'Cash on Delivery',
-]
-
-/** What the numbers of returns mean in a new store, from 1 in these orders (order-statuses §3). A store with others renames or hides these. */
-const initialReturnLists = {
-  reasons: ['Damaged item', 'Wrong item', 'No longer wanted', 'Other'],
-  methods: ['Money back', 'Exchange for the same product', 'Exchange for a different product'],
-  statuses: ['New', 'Approved', 'Received', 'Completed', 'Denied'],
-} as const
-
-/**
- * Creates a store with its owner's account, user key, order statuses and other lists, in one transaction. Throws
- * when the password is a name of the account or UserKey cannot be used here (400), or another store has a host (409).
- */
-export async function createStore(
-  services: CreateStore,
-  { Email, Password, ...given }: z.output<typeof newStore>,
-  actor: Actor = installation,
-): Promise<Store> {
-  const { db, now } = services
-  refuseNamesAsPassword(Password, { email: Email, storeName: given.Name })
-  const passwordHash = await hashPassword(Password)
-  return inTransaction(db, async (tx) => {
-    const store = await createUnownedStore({ ...services, db: tx }, given, actor)
-    const owner = await insertIdentity(tx, now, { email: Email, passwordHash })
-    await tx.storeUser.create({ data: { storeId: store.id, ...owner, role: 'owner', createdAt: store.createdAt } })
-    return store
-  })
-}
-
-/** Creates a store that nobody belongs to yet, as `createStore`. */
-export async function createUnownedStore(
-  { db, secrets, now, defaultTimeZone }: CreateStore,
-  given: z.output<typeof unownedStore>,
-  actor: Actor,
-): Promise<Store> {
-  const createdAt = now()
-  const data = {
-    name: given.Name,
-    secureUrl: given.SecureURL,
-    furtherUrls: given.SecureURLs ?? [],
-    currency: given.Currency ?? CURRENCY_DEFAULT,
-    timeZone: given.TimeZone ?? defaultTimeZone,
-    ...userKeyColumns(secrets, given.UserKey),
-    userKeyBroughtAt: given.UserKey === undefined ? null : createdAt,
-    ...rateLimitColumns(given.Throttle),
-    createdAt,
-  }
-  return inTransaction(db, async (tx) => {
-    await requireFreeKeys(tx, secrets, { UserKey: given.UserKey })
-    const row = await tx.store.create({ data, ...withTest })
-    const { id: storeId, name: target } = row
-    await writeHosts(tx, row)
-    const statuses = initialStatuses.map((name, index) => {
-      const visible = !name.startsWith('Custom')
-      return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible, updatedAt: createdAt }
-    })
-    await tx.orderStatus.createMany({ data: statuses })
-    const named = (names: readonly string[]) =>
-      names.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
-    await tx.paymentMethod.createMany({ data: named(initialMethods) })
-    await tx.returnReason.createMany({ data: named(initialReturnLists.reasons) })
-    await tx.returnMethod.createMany({ data: named(initialReturnLists.methods) })
-    await tx.returnStatus.createMany({ data: named(initialReturnLists.statuses) })
-    await recordAudit(tx, now, { actor, action: 'store.created', target, storeId })
-    if (row.userKeyBroughtAt) await recordAudit(tx, now, { actor, action: 'store.user-key-brought', target, storeId })
-    return storeOf(row, secrets)
-  })
-}
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type AccessServices, changeAccess } from './access-changes.ts'
+import { requireFreeKeys } from './brought-keys.ts'
+import { callerStoreOf, noSuchStore } from './caller-store.ts'
+import { rateLimitColumns, rateLimitOf } from './rate-limit.ts'
+import { normaliseHost } from './secure-url.ts'
+import type { changedStore } from './store-input.ts'
 
 /** The columns of a key for cartAPI. Omitted: a new one. */
 export function userKeyColumns(secrets: Secrets, userKey = generateKey()) {
@@ -240,7 +20,7 @@ export function userKeyColumns(secrets: Secrets, userKey = generateKey()) {
  * Makes the hosts of a store those of its addresses. Throws when two of them have one host (400), and for a host that another
  * store has (409), naming SecureURL or SecureURLs.
  */
-async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furtherUrls }: StoreRow): Promise<void> {
+export async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furtherUrls }: StoreRow): Promise<void> {
   const main = normaliseHost(secureUrl)
   const further = furtherUrls.map(normaliseHost)
   const hosts = [...new Set([main, ...further])].sort()
@@ -264,11 +44,11 @@ async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furtherUrls
 export type Store = ReturnType<typeof storeOf>
 
 /** The row with whether the store is a developer's own. */
-const withTest = { include: { testStore: { select: { state: true } } } } as const
+export const withTest = { include: { testStore: { select: { state: true } } } } as const
 
 type StoreRowWithTest = StoreRow & { readonly testStore: { readonly state: string } | null }
 
-function storeOf(row: StoreRowWithTest, secrets: Secrets) {
+export function storeOf(row: StoreRowWithTest, secrets: Secrets) {
   return {
     ...callerStoreOf(row),
     /** The key for cartAPI. */
@@ -386,41 +166,4 @@ export async function listStores(
 /** Returns the store with the fields that only its owner may see. Throws for an unknown id (404). */
 export async function storeWithKey({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, id: number): Promise<Store> {
   return storeOf(await findStoreRow(db, id), secrets)
-}
-
-/** Returns only the columns that a caller may see. */
-export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
-  return { id, name, secureUrl, currency, timeZone }
-}
-
-/** A CallerStore, built from the columns of the table "Store". */
-export const callerStoreJson = sql`json_build_object('id', "Store"."id", 'name', "Store"."name",
-  'secureUrl', "Store"."secureUrl", 'currency', "Store"."currency", 'timeZone', "Store"."timeZone")`
-
-/** The hosts of all addresses of a row of the table "Store". */
-export const hostsOfStore = sql`ARRAY(SELECT "host" FROM "StoreHost" WHERE "storeId" = "Store"."id")`
-
-/** Throws for an unknown id (404). */
-export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
-  const row = await db.store.findUnique({ where: { id } })
-  if (!row) throw noSuchStore(id)
-  return callerStoreOf(row)
-}
-
-/** Returns the store that has an address, main or further, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */
-export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
-  const host = normaliseHost(address)
-  if (host === '' || !isOneLine(host)) return null
-  const row = await db.storeHost.findUnique({ where: { host }, select: { store: true } })
-  return row && callerStoreOf(row.store)
-}
-
-export function noSuchStore(id: number): StoreFailure {
-  return new StoreFailure('not-found', `No store has the id ${id}`, { field: String(id) })
-}
-
-/** Returns a caller for the operator, with all privileges in the store. Throws for an unknown id (404). */
-export async function operatorCaller({ db, secrets, now }: DataServices, storeId: number): Promise<Caller> {
-  const store = await storeById(db, storeId)
-  return { store, application: null, channel: 'administration', privileges: null, actor: OPERATOR, db, now, secrets }
 }

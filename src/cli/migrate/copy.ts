@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import type { TransferLine } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { resources } from '../../shop/registry.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { confirm } from './keys.ts'
 import { keyOf, type Shape, type Shaping, shapeRecord } from './shape.ts'
 import { type Source, Unavailable } from './source.ts'

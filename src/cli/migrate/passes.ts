@@ -1,4 +1,4 @@
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { resources } from '../../shop/registry.ts'
 import type { PassState } from './book.ts'
 import { Copy, type Copying, counted, nameOf } from './copy.ts'

@@ -1,5 +1,5 @@
-import type { Resource } from '../../engine/definition/define.ts'
 import type { FieldSet, ListField } from '../../engine/definition/fields.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { resourceNamed, targetOf } from '../../shop/registry.ts'
 import type { Shaped } from './shape.ts'
 

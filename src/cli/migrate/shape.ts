@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Resource } from '../../engine/definition/define.ts'
 import {
   columnPath,
   type FieldSet,
@@ -8,6 +7,7 @@ import {
   type ValueField,
 } from '../../engine/definition/fields.ts'
 import { isRecord, memberOf } from '../../engine/definition/input.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { isEmptyDate, readDate, writeDate } from '../../foundation/values/dates.ts'
 import { isId } from '../../foundation/values/int32.ts'
 

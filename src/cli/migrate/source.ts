@@ -1,4 +1,4 @@
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
 import { writeDate } from '../../foundation/values/dates.ts'
 import { parseExactly } from '../../foundation/values/long-number.ts'

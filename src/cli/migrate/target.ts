@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Resource } from '../../engine/definition/define.ts'
 import { type FieldSet, fieldsAmong, isStamp } from '../../engine/definition/fields.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import type { DeletionLine, Refusal as LineRefusal, TransferLine } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { newApplication } from '../../access/applications/applications.ts'
 import { rulesWithoutSettings } from '../../access/applications/settings-input.ts'
-import { newStore } from '../../access/stores/stores.ts'
+import { newStore } from '../../access/people/create-store.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { servedResources } from '../../shop/registry.ts'
 

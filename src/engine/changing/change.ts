@@ -2,18 +2,16 @@ import { allInOrder, endWith, inStoreTransaction } from '../../foundation/databa
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller, RaisedEvents } from '../caller.ts'
 import { refusalOf } from '../definition/constraints.ts'
-import type { Resource } from '../definition/define.ts'
 import { hasRows, type Scalar, stamps } from '../definition/fields.ts'
 import type { Patch } from '../definition/input.ts'
 import { keyColumn, type Selected } from '../definition/reader.ts'
-import type { Document } from '../definition/stored-row.ts'
+import type { Change, Resource } from '../definition/resource.ts'
+import type { Document, Stored } from '../definition/stored-row.ts'
 import { getRecords, notFound } from '../reading/read.ts'
-import { announce, eventsChannel } from '../recording/announce.ts'
-import { raiseDeletions, recordChanges } from '../recording/changes.ts'
 import { haveSameRows } from '../recording/differences.ts'
-import { recordEvents } from '../recording/events.ts'
-import { settleBody } from './passed-over.ts'
-import { type NewRows, type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
+import { announce, eventsChannel, raiseDeletions, recordChanges, recordEvents } from '../recording/events.ts'
+import { settleBody } from './ignored.ts'
+import { type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
 import { settled } from './sent-back.ts'
 import { changedColumns, freeNames, updateRows } from './update-rows.ts'
@@ -25,34 +23,12 @@ import {
   lockRecords,
   mergeRecord,
   type RowIds,
-  type Stored,
   storeLists,
   withRowIds,
 } from './write.ts'
 
 // A change is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects (ledger rows,
 // other records, raised events), events, remembered answer. Each step takes a set of changes; one record is a set of one.
-
-/** One change of one record, passed to `rules` and `effects` inside the transaction, with the record locked. */
-export interface Change {
-  readonly kind: 'create' | 'update' | 'delete' | 'import'
-  /** Its `db` is the transaction. */
-  readonly caller: Caller
-  readonly resource: Resource
-  readonly id: number
-  /** The fields that the caller gave; empty for a deletion. */
-  readonly patch: Patch
-  /** Null for a new record. */
-  readonly before: Stored | null
-  /** The record to be written, which `rules` may still change. For a deletion, the stored record. */
-  readonly after: Stored
-  /** Whether a program asked for it strictly, or a form sent it. Omitted: no. */
-  readonly isStrict?: boolean
-  /** It is made together with others, and what is wrong with it must not refuse them. */
-  readonly isOfSet?: boolean
-  /** Why this change of a set is not made. */
-  refusal?: StoreFailure
-}
 
 /**
  * Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws.
@@ -89,7 +65,7 @@ interface SetOptions {
    * A change that is refused before anything is written does not affect the others. Records that somebody else holds longer than
    * `waitMs` are left out, and all of them if their rows have more than `bytesMax`. Omitted: all changes or none.
    */
-  readonly partly?: { readonly waitMs: number; readonly bytesMax: number }
+  readonly partly?: { readonly waitMs: number; readonly bytesMax: number } | undefined
   /** Runs at the end of the transaction. */
   readonly remember?: ((tx: Tx, outcomes: Outcomes) => Promise<void>) | undefined
 }
@@ -102,28 +78,26 @@ export async function changeSet(
 ): Promise<Outcomes> {
   const members = [...set.values()]
   const [{ caller }] = members as [Member]
-  const sum = (of: keyof NewRows) => members.reduce((all, { planned }) => all + planned.newRows[of], 0)
+  const newRows = { keyless: 0, all: 0 }
+  for (const { planned } of members) {
+    newRows.keyless += planned.newRows.keyless
+    newRows.all += planned.newRows.all
+  }
   const isDeletion = members.some(({ planned }) => planned.kind === 'delete')
   try {
-    return await withRowIds(caller, { keyless: sum('keyless'), all: sum('all') }, (ids) =>
-      inChange(caller, (tx) => stepsOf(tx, resource, set, { ids: ids.anew(), isDeletion, partly }), remember),
+    return await withRowIds(caller, newRows, (ids) =>
+      inChange(caller, (tx) => stepsOf(tx, resource, set, { ids: ids(), isDeletion, partly }), remember),
     )
   } catch (error) {
     throw refusalOf(error, resource, isDeletion ? 'deletion' : 'write') ?? error
   }
 }
 
-interface Steps {
-  readonly partly: SetOptions['partly'] | undefined
-  readonly ids: RowIds
-  readonly isDeletion: boolean
-}
-
 async function stepsOf(
   tx: Tx,
   resource: Resource,
   set: ReadonlyMap<number, Member>,
-  { ids, isDeletion, partly }: Steps,
+  { ids, isDeletion, partly }: Pick<SetOptions, 'partly'> & { ids: RowIds; isDeletion: boolean },
 ): Promise<Outcomes> {
   const outcomes = new Map<number, Outcome>()
   if (isDeletion) await lockDeletions(tx, resource)
@@ -165,9 +139,9 @@ async function readShown(
   set: ReadonlyMap<number, Member>,
   { stored }: Locked,
 ): Promise<ReadonlyMap<number, string>> {
-  const compared = [...set.values()].flatMap(({ planned: { id, read }, precondition }) => {
-    return (read?.notes.hasReadOnly || precondition) && stored.has(id) ? id : []
-  })
+  const compared = [...set.values()].flatMap(({ planned: { id, read }, precondition }) =>
+    (read?.notes.hasReadOnly || precondition) && stored.has(id) ? id : [],
+  )
   if (compared.length === 0) return new Map()
   const texts = await getRecords(tx, resource, compared)
   return new Map(texts.map((text, place) => [compared[place] as number, text]))
@@ -256,20 +230,29 @@ interface Merged {
 }
 
 /** Stamps LastUpdate while the lock is held. */
-function merge(
+function merge(tx: Caller, resource: Resource, merged: Merged, ids: RowIds): Change {
+  const { planned, before } = merged
+  const { kind, id, patch: given, isStrict = false, read } = planned
+  const sent = typeof given === 'function' ? given(before as Stored) : given
+  const isPlain = !read && sent.sentBack === undefined && Object.keys(sent.lists).length === 0
+  const patch = isPlain ? sent : settledPatch(tx, resource, merged, sent)
+  const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
+  return { kind, caller: tx, resource, id, patch, before, after, isStrict }
+}
+
+/** The patch with what stays as it is stored, because the caller was shown it. Throws what is refused beyond that. */
+function settledPatch(
   tx: Caller,
   resource: Resource,
-  { planned: { kind, id, patch: given, read }, before, shown }: Merged,
-  ids: RowIds,
-): Change {
-  const sent = typeof given === 'function' ? given(before as Stored) : given
+  { planned: { read }, before, shown }: Merged,
+  sent: Patch,
+): Patch {
   const { patch, refusals } = settled(resource.storedFields, sent, before, tx.store.timeZone)
   if (read) {
     const record = read.notes.hasReadOnly && shown !== undefined ? (JSON.parse(shown) as Document) : null
     settleBody(read, record, refusals)
   } else if (refusals[0] !== undefined) throw refusals[0]
-  const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
-  return { kind, caller: tx, resource, id, patch, before, after, isStrict: read?.handling.isStrict ?? false }
+  return patch
 }
 
 /**
@@ -277,26 +260,29 @@ function merge(
  * that keep each other up to date come to rest.
  */
 async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
-  const open = changes.filter((change) => !isUnchanged(change))
-  if (open.length > 0) await resource.rules?.(open)
-  return open.filter((change) => change.refusal === undefined && !isUnchangedRecord(change))
+  const open = changes.filter((change) => hasWriteOnly(change.patch) || isOther(change, givenColumns(change.patch)))
+  if (open.length > 0) await resource.check?.(open)
+  return open.filter((change) => change.refusal === undefined && isOther(change))
 }
 
-/** What is accepted and neither stored nor shown may change something that only `rules` know. */
-function isUnchanged(change: Change): boolean {
-  return !hasWriteOnly(change.patch) && isUnchangedRecord(change)
-}
-
+/** What is accepted and neither stored nor shown may change something that only `check` knows. */
 function hasWriteOnly({ writeOnly, lists }: Patch): boolean {
   return Object.keys(writeOnly).length > 0 || Object.values(lists).some((items) => items.some(hasWriteOnly))
 }
 
-function isUnchangedRecord(change: Change): boolean {
+function givenColumns({ columns }: Patch): string[] {
+  return [...Object.keys(columns), 'details']
+}
+
+/** Whether the change leaves another record than there was, as far as these columns and its lists tell. */
+function isOther(change: Change, among?: readonly string[]): boolean {
   const { kind, before, after } = change
-  if (kind !== 'update' || before === null) return false
-  const columns = changedColumns({ before: before.row, after: after.row })
-  const isChanged = (name: string) => isListChanged(change, name)
-  return columns.every((column) => stamps.has(column)) && !Object.keys(after.lists).some(isChanged)
+  if (kind !== 'update' || before === null) return true
+  change.columns = changedColumns({ before: before.row, after: after.row }, among)
+  return (
+    change.columns.some((column) => !stamps.has(column)) ||
+    Object.keys(after.lists).some((name) => isListChanged(change, name))
+  )
 }
 
 /** Whether the change gives a list other items than are stored. */
@@ -322,8 +308,8 @@ async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Pr
     await deleteRow(tx, resource, id)
   }
   const created = changes.filter(({ kind }) => kind === 'create').map(({ after }) => after.row)
-  const updated = changes.flatMap(({ kind, before, after }) =>
-    kind === 'update' && before !== null ? { before: before.row, after: after.row } : [],
+  const updated = changes.flatMap(({ kind, before, after, columns }) =>
+    kind === 'update' && before !== null ? { before: before.row, after: after.row, columns } : [],
   )
   const stored = changes.filter(({ kind }) => kind !== 'delete')
   // A record's lists are written after it.

@@ -6,8 +6,8 @@ import { processNumber } from '../../foundation/database/process-lock.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import { type ResultItem, StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
+import type { Call, Log } from '../definition/endpoints.ts'
 import type { Scalar } from '../definition/fields.ts'
-import type { Call, Log } from '../reading/endpoints.ts'
 
 // The stored answers of requests with an Idempotency-Key (docs/decisions/idempotency.md).
 

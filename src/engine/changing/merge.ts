@@ -46,15 +46,6 @@ const membersOf = foldOnce<MergeMember | null>({
   },
 })
 
-/** Whether a patch has members of the document. */
-export function isOfDocument(fields: FieldSet, { details, lists }: Patch): boolean {
-  const isDocumentList = (name: string) => {
-    const field = fields.get(name)
-    return field?.kind === 'list' && isDocumentMember(field)
-  }
-  return Object.keys(details).length > 0 || Object.keys(lists).some(isDocumentList)
-}
-
 /** The document after a patch, in wire order: given members replace stored ones; defaults are omitted. */
 export function mergeDocument(fields: FieldSet, current: Document, patch: Patch, newKey: NewKey): Document {
   return mergeMembers(membersOf(fields), current, patch, newKey)

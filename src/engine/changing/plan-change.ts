@@ -3,31 +3,32 @@ import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { runInSlices } from '../../foundation/values/slices.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
-import type { NestedSubResource, Resource } from '../definition/define.ts'
-import {
-  columnPath,
-  type FieldSet,
-  hasRows,
-  type ListField,
-  type ObjectType,
-  type Scalar,
-} from '../definition/fields.ts'
+import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
 import type { Handling } from '../definition/handling.ts'
-import { type Door, memberOf, type Patch, patchSteps } from '../definition/input.ts'
+import {
+  type Door,
+  type InputRules,
+  isAllTaken,
+  memberOf,
+  type Notes,
+  notesFor,
+  type Patch,
+  patchSteps,
+} from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { wrongField } from '../definition/refused.ts'
-import type { Document } from '../definition/stored-row.ts'
+import type { NestedSubResource, Resource } from '../definition/resource.ts'
+import type { Document, Stored } from '../definition/stored-row.ts'
 import { listField } from '../reading/nested.ts'
 import { findByAlternateKeys } from '../reading/read.ts'
+import { ignoredWhole, type ReadBody, settleBody, shownItem } from './ignored.ts'
 import { keep } from './merge.ts'
-import { notesFor, type ReadBody, settleBody, shownItem } from './passed-over.ts'
 import { storedKeys } from './sent-back.ts'
-import { refuseStrayNames } from './stray-names.ts'
-import { reserveIds, type Stored } from './write.ts'
+import { type NewRows, reserveIds } from './write.ts'
 
 interface Sent {
   readonly body: unknown
-  /** How the request is read. Omitted: nobody asks what is passed over. */
+  /** How the request is read. Omitted: nobody asks what is ignored. */
   readonly handling?: Handling | undefined
 }
 
@@ -68,27 +69,17 @@ export interface PlannedChange {
   readonly keyOf?: (after: Stored) => Scalar
   /** Why it is refused if the stored record does not show what was sent; null: for nothing. */
   readonly refusal: StoreFailure | null
+  readonly isStrict?: boolean
   /** The body, where something in it depends on what the stored record shows. */
   readonly read?: ReadBody | undefined
-}
-
-export interface NewRows {
-  /** Items without a key, which are always new. */
-  readonly keyless: number
-  readonly all: number
 }
 
 /** A patch that changes nothing. */
 export const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
 
-/** A change whose record's id is still to be found. */
-interface Draft {
-  /** The record is new and gets an id. */
-  readonly isNew?: boolean
-  /** The alternate key that names the record. */
+/** A change whose record's id may still be to be found: it is new, or named by its alternate key. */
+interface Draft extends PlannedChange {
   readonly named?: string
-  /** Without `isNew` and `named`, the id is known already. */
-  readonly plan: (id: number) => PlannedChange
 }
 
 /** Reads the input of a change. Throws `bad-request` that names the field, `not-found` for an unknown alternate key. */
@@ -116,125 +107,138 @@ export async function planChanges(
     })
     drafts.push(draft)
   }
-  const known = drafts.filter((draft): draft is Draft => !(draft instanceof StoreFailure))
-  const added = known.filter(({ isNew }) => isNew).length
+  const added = drafts.filter((draft) => 'id' in draft && draft.kind === 'create').length
   let nextId = added === 0 ? 0 : await reserveIds(caller, resource.table, added)
-  const texts = known.flatMap(({ named }) => named ?? [])
-  const byName = texts.length === 0 ? new Map<string, number>() : await findByAlternateKeys(caller, resource, texts)
-  return drafts.map((draft) => {
+  const names = drafts.flatMap((draft) => ('id' in draft && draft.named) || [])
+  const byName = names.length === 0 ? new Map<string, number>() : await findByAlternateKeys(caller, resource, names)
+  return drafts.map((draft, at) => {
     if (draft instanceof StoreFailure) return draft
-    const { isNew, named, plan } = draft
-    if (isNew) return plan(nextId++)
-    if (named === undefined) return plan(0)
-    const id = byName.get(named)
-    if (id !== undefined) return plan(id)
-    const { refusal } = plan(0)
-    return refusal ?? new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named })
+    const isStrict = isAskedStrictly(requested[at])
+    if (draft.kind === 'create') return { ...draft, isStrict, id: nextId++ }
+    const { named, refusal } = draft
+    const id = named === undefined ? draft.id : byName.get(named)
+    if (id !== undefined) return { ...draft, isStrict, id }
+    return (
+      refusal ?? new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named ?? '' })
+    )
   })
+}
+
+function isAskedStrictly(requested: RequestedChange | undefined): boolean {
+  return requested !== undefined && 'handling' in requested && requested.handling?.isStrict === true
 }
 
 async function draftOf(caller: Caller, resource: Resource, requested: RequestedChange): Promise<Draft> {
   switch (requested.kind) {
-    case 'create':
-      return draftPatch(resource, null, await readNew(caller, resource, requested))
+    case 'create': {
+      const { patch, read } = await readBody(caller, resource, requested, null)
+      if (read) settleBody(read, null, [])
+      return planPatch(resource, null, patch)
+    }
     case 'update': {
-      if (!requested.handling?.isStrict) refuseStrayNames(resource, requested.body)
-      const { patch, read } = await readUpdate(caller, resource, requested)
-      if (requested.id === undefined) return draftNamed(resource, patch, requested.body, read)
-      noteOtherKey(read, patch, requested.id, columnPath(resource.fields, 'id')?.join('.'))
-      return draftPatch(resource, requested.id, patch, read)
+      const { patch, read } = await readBody(caller, resource, requested, requested.id)
+      if (requested.id === undefined) return planNamed(resource, patch, requested, read)
+      return planPatch(resource, requested.id, patch, read)
     }
     case 'patch':
-      return draftPatch(resource, requested.id, requested.patch)
-    case 'delete': {
-      const { id } = requested
-      const newRows = { keyless: 0, all: 0 }
-      return { plan: () => ({ kind: 'delete', id, patch: emptyPatch, lists: [], newRows, refusal: null }) }
-    }
+      return planPatch(resource, requested.id, requested.patch)
+    case 'delete':
+      return { ...planPatch(resource, requested.id, emptyPatch), kind: 'delete' }
     case 'add-item': {
-      const field = listField(resource, requested.list)
-      const { patch: item, read } = await readUpdate(caller, field, requested)
-      if (field.keyFrom !== 'caller') noteOtherKey(read, item, null, field.key)
-      if (read) settleBody(read, null, item.refusals ?? [])
-      else if (item.refusals?.[0]) throw item.refusals[0]
-      return { plan: () => planNewItem(resource, requested.id, requested.list, item) }
+      const { patch, read } = await readBody(caller, listField(resource, requested.list), requested, null)
+      if (read) settleBody(read, null, patch.refusals ?? [])
+      else if (patch.refusals?.[0]) throw patch.refusals[0]
+      return planNewItem(resource, requested.id, requested.list, patch)
     }
     case 'update-item': {
       const field = listField(resource, requested.list)
-      if (!requested.handling?.isStrict) refuseStrayNames(field, requested.body)
-      const { patch: item, read } = await readUpdate(caller, field, requested)
-      if (requested.key !== undefined) noteOtherKey(read, item, requested.key, field.key)
-      const planned = planItem(resource, requested, item, read)
-      return { plan: () => planned }
+      const { patch, read } = await readBody(caller, field, requested, requested.key)
+      return planItem(resource, requested, patch, read)
     }
   }
 }
 
-/** Reads the body of a new record. */
-async function readNew({ store: { timeZone } }: Caller, resource: Resource, { body, handling }: Sent): Promise<Patch> {
-  const notes = handling && notesFor(handling)
-  const rules = { mode: 'create', timeZone, notes } as const
-  const patch = await runInSlices(patchSteps(resource.fields, body, rules))
-  const read = handling && notes && { handling, notes, type: resource, body, rules, shownIn: () => undefined }
-  noteOtherKey(read, patch, null, columnPath(resource.fields, 'id')?.join('.'))
-  if (read) settleBody(read, null, [])
-  return patch
+/** A body as it was read; `read` is there if anything in it is ignored, or may be, or is wrong. */
+interface BodyRead {
+  readonly patch: Patch
+  readonly read: ReadBody | undefined
+}
+
+/**
+ * Reads the body of the record or item with this identifier; null: it is new, undefined: the body names it. Refusals of what is stored
+ * already wait for it (sent-back.ts).
+ */
+async function readBody(
+  { store: { timeZone } }: Caller,
+  type: Resource | ListField,
+  { body, handling, shownAs }: UpdateBody,
+  id: number | string | null | undefined,
+): Promise<BodyRead> {
+  const refusals: StoreFailure[] = []
+  const isStrict = handling?.isStrict ?? false
+  const notes = notesFor({ isStrict })
+  const isNewRecord = id === null && !('kind' in type)
+  const rules: InputRules = isNewRecord
+    ? { mode: 'create', timeZone, notes }
+    : { mode: 'update', timeZone, notes, door: { shownAs, refusals } }
+  const isRefusedWhole = id !== null && !isStrict
+  const patch = await runInSlices(patchSteps(type.fields, body, rules)).catch((error: unknown) => {
+    const whole = isRefusedWhole ? ignoredWhole(type, body) : null
+    // What cannot wait is refused in its turn.
+    throw whole ?? (error instanceof StoreFailure ? refusals[0] : undefined) ?? error
+  })
+  const isAllKnown = notes.unknown.length === 0 && !notes.hasReadOnly
+  const whole = isRefusedWhole && !isAllKnown ? ignoredWhole(type, body) : null
+  if (whole !== null) throw whole
+  if (id !== undefined) noteOtherKey(notes, type, patch, id)
+  if (refusals.length === 0 && isAllTaken(notes) && !handling?.refusals.length) return { patch, read: undefined }
+  const shownIn = (record: Document) => (isNewRecord ? undefined : record)
+  return {
+    patch: refusals.length > 0 ? { ...patch, refusals } : patch,
+    read: handling && { handling, notes, type, body, rules, shownIn },
+  }
 }
 
 /** Notes the identifier of a body that is not that of what is changed, which is new without one. 0 is none. */
-function noteOtherKey(
-  read: ReadBody | undefined,
-  { key }: Patch,
-  id: number | string | null,
-  path: string | undefined,
-): void {
-  const isNone = key === undefined || key === 0 || key === '' || path === undefined
-  if (!isNone && String(key) !== String(id)) read?.notes.otherKeys.push(path)
+function noteOtherKey(notes: Notes, type: Resource | ListField, { key }: Patch, id: number | string | null): void {
+  if (key === undefined || key === 0 || key === '' || String(key) === String(id)) return
+  const isChosen = 'kind' in type && type.keyFrom === 'caller' && id === null
+  const path = 'kind' in type ? type.key : columnPath(type.fields, 'id')?.join('.')
+  if (path !== undefined && !isChosen) notes.otherKeys.push(path)
 }
 
-/** Reads a body whose refusals wait for the stored record (sent-back.ts). */
-async function readUpdate(
-  { store: { timeZone } }: Caller,
-  type: ObjectType,
-  { body, handling, shownAs }: UpdateBody,
-): Promise<{ readonly patch: Patch; readonly read: ReadBody | undefined }> {
-  const refusals: StoreFailure[] = []
-  const notes = handling && notesFor(handling)
-  const rules = { mode: 'update', timeZone, door: { shownAs, refusals }, notes } as const
-  const patch = await runInSlices(patchSteps(type.fields, body, rules)).catch((error: unknown) => {
-    // What cannot wait is refused in its turn.
-    throw (error instanceof StoreFailure ? refusals[0] : undefined) ?? error
-  })
-  const read = handling && notes && { handling, notes, type, body, rules, shownIn: (record: Document) => record }
-  return { patch: refusals.length > 0 ? { ...patch, refusals } : patch, read }
-}
-
-function draftPatch(resource: Resource, id: number | null, patch: Patch, read?: ReadBody): Draft {
-  const refusal = patch.refusals?.[0] ?? null
-  const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch), refusal, read }
-  if (id !== null) return { plan: () => ({ kind: 'update', id, ...plan }) }
-  return { isNew: true, plan: (newId) => ({ kind: 'create', id: newId, ...plan }) }
+/** Plans a change of the record with this id; null: a new one. */
+function planPatch(resource: Resource, id: number | null, patch: Patch, read?: ReadBody): PlannedChange {
+  return {
+    kind: id === null ? 'create' : 'update',
+    id: id ?? 0,
+    patch,
+    lists: Object.keys(patch.lists),
+    newRows: countItems(resource.fields, patch),
+    refusal: patch.refusals?.[0] ?? null,
+    read,
+  }
 }
 
 /** The alternate key identifies the record and is not changed (rest-resources §0.8). */
-function draftNamed(resource: Resource, patch: Patch, body: unknown, noted: ReadBody | undefined): Draft {
+function planNamed(resource: Resource, patch: Patch, { body }: Sent, read: ReadBody | undefined): Draft {
   const { key } = patch
   if (key !== undefined && key !== 0) {
     if (typeof key !== 'number' || key < 0) throw unnamed(resource)
-    return draftPatch(resource, key, patch, noted)
+    return planPatch(resource, key, patch, read)
   }
   const { alternateKey = '' } = resource
-  const { [alternateKey]: read, ...columns } = patch.columns
-  if (typeof read !== 'string') {
+  const { [alternateKey]: name, ...columns } = patch.columns
+  if (typeof name !== 'string') {
     const refusal = patch.refusals?.[0] ?? unnamed(resource)
     // What the record shows of it nobody knows.
-    if (noted) settleBody({ ...noted, notes: { ...noted.notes, hasReadOnly: false } }, null, [refusal])
+    if (read) settleBody({ ...read, notes: { ...read.notes, hasReadOnly: false } }, null, [refusal])
     throw refusal
   }
   // As it was sent, because it may be stored in another form than a new one is.
-  const sent = String(columnPath(resource.fields, alternateKey)?.reduce<unknown>(memberOf, body) ?? read).trim()
-  const named = resource.keyForms?.(sent).includes(read) ? sent : read
-  return { named, plan: (id) => draftPatch(resource, id, { ...patch, columns }, noted).plan(id) }
+  const sent = String(columnPath(resource.fields, alternateKey)?.reduce<unknown>(memberOf, body) ?? name).trim()
+  const named = resource.keyForms?.(sent).includes(name) ? sent : name
+  return { ...planPatch(resource, 0, { ...patch, columns }, read), named }
 }
 
 function unnamed(resource: Resource): StoreFailure {

@@ -1,28 +1,13 @@
 import { lockInStore, locks } from '../../foundation/database/advisory-locks.ts'
 import { anyOf, constant, identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
-import { definedFor, type Resource } from '../definition/define.ts'
-import { type Link, linkedTo } from '../definition/links.ts'
+import { definedFor } from '../definition/define.ts'
+import { linkedTo, type Referrer } from '../definition/links.ts'
 import { refused } from '../definition/refused.ts'
+import type { Resource } from '../definition/resource.ts'
 import type { Document } from '../definition/stored-row.ts'
 import { raise } from '../recording/events.ts'
 import { recordReplaced } from '../recording/history.ts'
-
-/** A reference from other records to those of a resource, and the rule for deletions of its target. */
-export interface Referrer {
-  /** The table of the referring records; has `updatedAt` and `updatedBy`. */
-  readonly table: string
-  /** The wire paths of the reference, without indices: `CategoryList.CategoryID`. */
-  readonly fields: readonly string[]
-  /** A link, or a condition that the referring record `t` names the record with this id. */
-  readonly by: Link | ((id: number) => Sql)
-  /** `refuse`: records with references cannot be deleted. `clear`: references are removed, and their records changed. */
-  readonly rule: 'refuse' | 'clear'
-  /** A cleared reference raises no event of its record: there may be too many for one transaction, and the deletion itself is told. */
-  readonly isUntold?: boolean
-  /** Removes a reference from the `details` document, where no foreign key clears it. */
-  readonly without?: (details: Document, id: number) => Document
-}
 
 /** Referring records that are named. */
 export const NAMED_MAX = 10

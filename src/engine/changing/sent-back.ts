@@ -3,10 +3,9 @@ import type { StoreFailure } from '../../foundation/values/failure.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
 import type { Json, Patch, SentBack } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
-import type { Document, Row } from '../definition/stored-row.ts'
+import type { Document, Row, Stored } from '../definition/stored-row.ts'
 import { valueAt } from '../reading/shape.ts'
 import { sentKey } from './merge.ts'
-import type { Stored } from './write.ts'
 
 // Clients send back what they read. What a door shows of a stored value may be read as another one (a date without its fraction, a
 // SKU without its white space), or be refused: an import takes a customer without an e-mail address. So a change keeps what was

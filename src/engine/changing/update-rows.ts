@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from 'node:util'
 import { execute, queryRows } from '../../foundation/database/client.ts'
 import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Resource } from '../definition/resource.ts'
 import type { Row } from '../definition/stored-row.ts'
 
 /** A record's row before and after its change. */
 export interface ChangedRow {
   readonly before: Row
   readonly after: Row
+  /** Those that differ, where it is known. */
+  readonly columns?: readonly string[] | undefined
 }
 
-/** The columns that a change gives another value. */
-export function changedColumns({ before, after }: ChangedRow): string[] {
-  return Object.keys(after).filter(
-    (name) => before[name] !== after[name] && !isDeepStrictEqual(before[name], after[name]),
-  )
+/** The columns that a change gives another value, among these. */
+export function changedColumns({ before, after }: ChangedRow, among: readonly string[] = Object.keys(after)): string[] {
+  return among.filter((name) => before[name] !== after[name] && !isDeepStrictEqual(before[name], after[name]))
 }
 
 /** Gives up the unique texts that records take from one another: their index compares each row with the others as they are. */
@@ -86,7 +86,7 @@ const CHOICES_MAX = 16
 const choices = new WeakMap<Resource, Map<string, Written>>()
 
 function writtenOf(resource: Resource, changes: readonly ChangedRow[]): Written {
-  const changed = new Set(changes.flatMap(changedColumns))
+  const changed = new Set(changes.flatMap((change) => change.columns ?? changedColumns(change)))
   const wanted = resource.columns.filter((name) => changed.has(name))
   const known = choices.get(resource) ?? new Map<string, Written>()
   choices.set(resource, known)

@@ -3,22 +3,15 @@ import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../foundati
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
-import { hasRows, type ListField, type TableList } from '../definition/fields.ts'
+import { type FieldSet, hasRows, isDocumentMember, type ListField, type TableList } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { hasDocumentMember, keyColumn, rowOrder } from '../definition/reader.ts'
-import { columnDefaults, type Document, type Row } from '../definition/stored-row.ts'
+import type { Resource } from '../definition/resource.ts'
+import { columnDefaults, type Document, type Row, type Stored } from '../definition/stored-row.ts'
 import { notFound } from '../reading/read.ts'
-import { isOfDocument, mergeDocument, mergeRows, type NewKey } from './merge.ts'
-import type { NewRows } from './plan-change.ts'
+import { mergeDocument, mergeRows, type NewKey } from './merge.ts'
 
 // The rows of records: ids, locks, contents after a change, and writes.
-
-/** A record's row and the rows of the table lists that the change touches, by wire name. */
-export interface Stored {
-  row: Row
-  lists: Record<string, Row[]>
-}
 
 /** The counter of nested row ids, shared by all lists of a store. */
 export const ROW_COUNTER = 'row'
@@ -52,37 +45,39 @@ export async function raiseCounter({ db, store }: Caller, counter: string, used:
   )
 }
 
+export interface NewRows {
+  /** Items without a key, which are always new. */
+  readonly keyless: number
+  readonly all: number
+}
+
 /** Thrown in a transaction that has more new rows than reserved ids; the transaction is run again with enough ids. */
 class RowIdsExhausted extends Error {}
 
-/** Ids for the new nested rows of one write. */
-export class RowIds {
-  readonly #first: number
-  readonly #count: number
-  #taken = 0
+/** Hands out the ids of the new nested rows of one write, one a call. */
+export type RowIds = () => number
 
-  constructor(first: number, count: number) {
-    this.#first = first
-    this.#count = count
-  }
-
-  /** The same ids from the start, for a transaction that is run again. */
-  anew(): RowIds {
-    return new RowIds(this.#first, this.#count)
-  }
-
-  take(): number {
-    if (this.#taken >= this.#count) throw new RowIdsExhausted()
-    return this.#first + this.#taken++
+/** Returns what begins to hand out so many ids, from the first on: anew for a transaction that is run again. */
+export function rowIds(first: number, count: number): () => RowIds {
+  return () => {
+    let taken = 0
+    return () => {
+      if (taken === count) throw new RowIdsExhausted()
+      return first + taken++
+    }
   }
 }
 
-export async function reserveRowIds(caller: Caller, count: number): Promise<RowIds> {
-  return new RowIds(count === 0 ? 0 : await reserveIds(caller, ROW_COUNTER, count), count)
+export async function reserveRowIds(caller: Caller, count: number): Promise<() => RowIds> {
+  return rowIds(count === 0 ? 0 : await reserveIds(caller, ROW_COUNTER, count), count)
 }
 
 /** Runs a write with ids for the rows without a key; if keys turn out to be unknown, again with ids for all rows. */
-export async function withRowIds<T>(caller: Caller, { keyless, all }: NewRows, write: (ids: RowIds) => Promise<T>) {
+export async function withRowIds<T>(
+  caller: Caller,
+  { keyless, all }: NewRows,
+  write: (ids: () => RowIds) => Promise<T>,
+): Promise<T> {
   try {
     return await write(await reserveRowIds(caller, keyless))
   } catch (error) {
@@ -223,10 +218,10 @@ export function mergeRecord(
   const newKey: NewKey = (field, { key }, others) => {
     if (field.keyFrom === 'caller') return key as number | string
     if (field.keyFrom === 'none') throw new Error(`${field.typeName} has no key`)
-    return field.keyFrom === 'record' ? Math.max(0, ...others.map(Number)) + 1 : ids.take()
+    return field.keyFrom === 'record' ? Math.max(0, ...others.map(Number)) + 1 : ids()
   }
-  const base = before === null ? newRecordRow(caller, resource, id) : stamped(before.row, caller)
-  const row: Row = { ...base, ...patch.columns }
+  const base = before === null ? newRecordRow(caller, resource, id) : before.row
+  const row: Row = { ...base, ...(before && stampsBehind(before.row, caller)), ...patch.columns }
   if (resource.hasDetails && (before === null || isOfDocument(resource.storedFields, patch))) {
     row.details = mergeDocument(resource.storedFields, (base.details ?? {}) as Document, patch, newKey)
   }
@@ -239,10 +234,19 @@ export function mergeRecord(
   return { row, lists }
 }
 
+/** Whether a patch has members of the document. */
+function isOfDocument(fields: FieldSet, { details, lists }: Patch): boolean {
+  const isDocumentList = (name: string) => {
+    const field = fields.get(name)
+    return field?.kind === 'list' && isDocumentMember(field)
+  }
+  return Object.keys(details).length > 0 || Object.keys(lists).some(isDocumentList)
+}
+
 /** Never lowers LastUpdate, even if clocks differ: clients that ask for recent changes would miss the record. */
-function stamped(row: Row, caller: Caller): Row {
+function stampsBehind(row: Row, caller: Caller): Row {
   const now = Math.max(caller.now().getTime(), Date.parse(String(row.updatedAt ?? 0)))
-  return { ...row, ...stamps(row, caller, new Date(now)) }
+  return stamps(row, caller, new Date(now))
 }
 
 /** Inserts rows that have every column of the table, by name. */

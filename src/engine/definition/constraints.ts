@@ -1,8 +1,8 @@
 import { databaseError } from '../../foundation/database/outage.ts'
 import type { StoreFailure } from '../../foundation/values/failure.ts'
-import type { Resource } from './define.ts'
 import { columnPath } from './fields.ts'
 import { refused } from './refused.ts'
+import type { Resource } from './resource.ts'
 
 type Doing = 'write' | 'deletion' | 'import'
 

@@ -4,13 +4,13 @@ import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { LongNumber, roundNumbers } from '../../foundation/values/long-number.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
 import { type NumberKind, STORED_DECIMALS, strayIn } from '../../foundation/values/typed-number.ts'
-import type { Resource } from './define.ts'
+import type { RecordKind } from '../caller.ts'
 
 /**
  * Who may write and read a field:
  * `rw` both; `key` assigned by the server, identifies the record in updates; `ro` stored by the platform, ignored in
  * requests; `new` writable on create, ignored in updates; `derived` computed when read, not stored; `wo` accepted,
- * returned as its default. Those that no answer to the record has, not even as an empty member: `sent` accepted for `rules` to act
+ * returned as its default. Those that no answer to the record has, not even as an empty member: `sent` accepted for `check` to act
  * on and not stored; `kept` stored, and carried by exports.
  */
 export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo' | 'sent' | 'kept'
@@ -32,12 +32,12 @@ export interface ValueField {
   /** Parses a caller's value, including tolerated spellings; null means "not given" (`''` for a number). */
   readonly schema: z.ZodType<Scalar | null>
   /** The column that stores it. Omitted: the row's `details` document. */
-  readonly column: string | undefined
+  readonly column?: string | undefined
   /**
    * Replaces the column in reads. For a field that is neither derived nor has a column: the value where `details` has
    * none. SQL over `t` (the record), `r` (the list's row) and `s` (its store).
    */
-  readonly sql: Sql | undefined
+  readonly sql?: Sql | undefined
   /** Shown for NULL and for members missing in `details`. */
   readonly default: Scalar
   /** The column is NULL if the wire has the default (references, unset dates). */
@@ -53,7 +53,7 @@ export interface ValueField {
   /** What it is and what to send, in plain sentences: for the reference and as help on pages. Bounds and access stand beside it. */
   readonly description: string
   /** What each of its numbers means, where there are few. */
-  readonly meanings: Meanings | undefined
+  readonly meanings?: Meanings | undefined
   /** Its name on pages. Empty: its wire name in words. */
   readonly label: string
   /** What forms say beside it, in a few words, where its name does not suffice. Empty: what is allowed. */
@@ -71,17 +71,19 @@ export interface ValueField {
   /** Whether it is a day as people type it, which pages show as they do dates. Other texts are taken too. */
   readonly isDay: boolean
   /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
-  readonly offered: Readonly<Record<string, string>> | undefined
+  readonly offered?: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
-  readonly names: Resource | undefined
+  readonly names?: RecordKind | undefined
+  /** The service to whose record pages lead from its numbers, although it may name none. */
+  readonly leadsTo?: string | undefined
   /** The privilege, beside that of the service, without which people of a store are not shown it. Programs are. */
-  readonly needs: string | undefined
+  readonly needs?: string | undefined
 }
 
 export interface ValueBounds {
   readonly maxLength?: number
   readonly values?: readonly string[]
-  /** Checked for new values by the resource's `rules`; a stored value may differ. */
+  /** Checked for new values by the resource’s `check`; a stored value may differ. */
   readonly format?: 'email'
   readonly min?: number
   readonly max?: number
@@ -121,13 +123,13 @@ export interface ListField extends ObjectType {
   /** Key 0 names the list's only item (the shipment of an order with one: rest-resources §3.8). */
   readonly zeroKeyIsOnly: boolean
   /** The table that holds the items. Omitted: the record's `details` document. */
-  readonly rows: ListRows | undefined
+  readonly rows?: ListRows | undefined
   /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
-  readonly sql: Sql | undefined
+  readonly sql?: Sql | undefined
   /** What pages call an item and all of them. Omitted: its wire name in words. */
-  readonly labels: readonly [one: string, all: string] | undefined
+  readonly labels?: readonly [one: string, all: string] | undefined
   /** Wire names of the members that a form shows of each item, in one line, with the others folded. Omitted: all. */
-  readonly mainly: readonly string[] | undefined
+  readonly mainly?: readonly string[] | undefined
 }
 
 /** A list whose items are stored in a table. */
@@ -144,6 +146,18 @@ export interface ListRows {
 }
 
 export type Field = ValueField | ObjectField | ListField
+
+declare const members: unique symbol
+
+/** Names the fields inside for the type of a record (record-of.ts). No value has it. */
+export interface Members<Inner extends Fields> {
+  readonly [members]?: Inner
+}
+
+/** A value of a kind, with those of its options that decide whether a record has it. */
+export type ValueOf<Kind extends ValueField['kind'], Options> = ValueField & { readonly kind: Kind } & Deciding<Options>
+
+type Deciding<Options> = Pick<Options, keyof Options & ('access' | 'isOptional')>
 
 /** Fields in wire order, with case-insensitive look-up (rest-resources §0.2, §6). */
 export interface FieldSet {
@@ -245,6 +259,7 @@ type ValueOptions = Partial<
     | 'isDay'
     | 'offered'
     | 'names'
+    | 'leadsTo'
     | 'needs'
     | 'numberKind'
   >
@@ -260,14 +275,17 @@ interface TextOptions extends ValueOptions {
   normalise?: (given: string) => string
 }
 
-export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
-  const { format, normalise } = options
+export function text<const Options extends TextOptions>(max = LONG_TEXT, options?: Options): ValueOf<'text', Options> {
+  const { format, normalise, default: unset = '', ...others }: TextOptions = options ?? {}
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
-  return value('text', textSchema(max, normalise), options.default ?? '', bounds, options)
+  return value<'text', Options>('text', textSchema(max, normalise), unset, bounds, others)
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
-export function choice(values: readonly [string, ...string[]], options: ValueOptions = {}): ValueField {
+export function choice<const Options extends ValueOptions>(
+  values: readonly [string, ...string[]],
+  options?: Options,
+): ValueOf<'text', Options> {
   const maxLength = Math.max(...values.map(({ length }) => length))
   const schema = z.preprocess((given) => {
     if (typeof given !== 'string') return given
@@ -277,17 +295,23 @@ export function choice(values: readonly [string, ...string[]], options: ValueOpt
   return value('text', schema, values[0], { maxLength, values }, options)
 }
 
+type IntegerOptions = ValueOptions & { min?: number; max?: number; default?: number }
+
 /** A 32-bit integer, unless other bounds are given. */
-export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
-  const { min = INT32_MIN, max = INT32_MAX } = options
+export function integer<const Options extends IntegerOptions>(options?: Options): ValueOf<'integer', Options> {
+  const { min = INT32_MIN, max = INT32_MAX, default: unset = 0, ...others }: IntegerOptions = options ?? {}
   const error = `must be a whole number from ${min} to ${max}`
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
   const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
-  return value('integer', schema, options.default ?? 0, { min, max }, options)
+  return value<'integer', Options>('integer', schema, unset, { min, max }, others)
 }
 
 /** One of the numbers that have a name. `typeName`: what generated programs call them. */
-export function constant(typeName: string, names: Meanings, options: ValueOptions = {}): ValueField {
+export function constant<const Options extends ValueOptions>(
+  typeName: string,
+  names: Meanings,
+  options?: Options,
+): ValueOf<'integer', Options> {
   const numbers = Object.keys(names).map(Number)
   const error = `must be one of ${numbers.map((number) => `${number} (${names[number]})`).join(', ')}`
   const known = z.number({ error }).refine((given) => given in names, { error })
@@ -296,38 +320,46 @@ export function constant(typeName: string, names: Meanings, options: ValueOption
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
-export function long(options: ValueOptions = {}): ValueField {
-  return integer({ ...options, min: 0, max: Number.MAX_SAFE_INTEGER })
+export function long<const Options extends ValueOptions>(options?: Options): ValueOf<'integer', Options> {
+  return integer<Options>({ ...(options as Options), min: 0, max: Number.MAX_SAFE_INTEGER })
 }
 
 /** Another record's id; none is 0 on the wire and NULL in the column. */
-export function reference(column: string, description = '', label = ''): ValueField {
+export function reference(column: string, description = '', label = '') {
   return integer({ column, min: 0, nullable: true, description, label })
 }
 
 /** The greatest amount, weight or quantity; the least has a minus. */
 export const DECIMAL_MAX = 99_999_999_999.9999
 
+type DecimalOptions = ValueOptions & { min?: number }
+
 /** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
-export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
-  const { min = -DECIMAL_MAX } = options
+export function decimal<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
+  const { min = -DECIMAL_MAX, ...others }: DecimalOptions = options ?? {}
   const error = `must be a number from ${min} to ${DECIMAL_MAX}`
   const rounded = z
     .number({ error })
     .min(min, { error })
     .max(DECIMAL_MAX, { error })
     .transform((given) => Number(given.toFixed(STORED_DECIMALS)))
-  return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
+  return value<'decimal', Options>(
+    'decimal',
+    z.preprocess(toNumber, rounded.nullable()),
+    0,
+    { min, max: DECIMAL_MAX },
+    others,
+  )
 }
 
 /** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
-export function money(options: ValueOptions & { min?: number } = {}): ValueField {
-  return { ...decimal({ numberKind: 'sum', ...options }), isMoney: true }
+export function money<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
+  return { ...decimal<Options>({ numberKind: 'sum', ...(options as Options) }), isMoney: true }
 }
 
 /** The same for one piece. */
-export function price(options: ValueOptions = {}): ValueField {
-  return money({ numberKind: 'price', ...options })
+export function price<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
+  return money<Options>({ numberKind: 'price', ...(options as Options) })
 }
 
 const booleanTexts = new Map<unknown, boolean | null>([
@@ -345,19 +377,28 @@ const booleanSchema = z.preprocess((given) => {
   return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
-export function boolean(options: ValueOptions & { default?: boolean } = {}): ValueField {
-  return value('boolean', booleanSchema, options.default ?? false, {}, options)
+export function boolean<const Options extends BooleanOptions>(options?: Options): ValueOf<'boolean', Options> {
+  const { default: unset = false, ...others }: BooleanOptions = options ?? {}
+  return value<'boolean', Options>('boolean', booleanSchema, unset, {}, others)
 }
+
+type BooleanOptions = ValueOptions & { default?: boolean }
 
 /** Maximum length of a date in requests. */
 export const DATE_LENGTH_MAX = 40
 
+type DateOptions = ValueOptions & { defaultNow?: boolean }
+
 /** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` if not set. */
-export function date(options: ValueOptions & { defaultNow?: boolean } = {}): ValueField {
+export function date<const Options extends DateOptions>(options?: Options): ValueOf<'date', Options> {
   return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
 }
 
-export function object(typeName: string, fields: Fields, description = ''): ObjectField {
+export function object<Inner extends Fields>(
+  typeName: string,
+  fields: Inner,
+  description = '',
+): ObjectField & Members<Inner> {
   return { kind: 'object', description, typeName, fields: fieldSet(fields) }
 }
 
@@ -373,65 +414,52 @@ type ListOptions = Partial<
   >
 >
 
-export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { description = '', nouns, zeroKeyIsOnly = false, rows, sql } = options
+export function list<Inner extends Fields, const Options extends ListOptions>(
+  typeName: string,
+  fields: Inner,
+  given?: Options,
+): ListField & Members<Inner> & Deciding<Options> {
+  const options: ListOptions = given ?? {}
   const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
-  const access = sql ? 'derived' : (options.access ?? 'rw')
-  const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
   return {
+    description: '',
+    keyFrom: key === undefined ? 'none' : 'counter',
+    zeroKeyIsOnly: false,
+    ...options,
     kind: 'list',
-    description,
-    access,
+    access: options.sql ? 'derived' : (options.access ?? 'rw'),
     typeName,
-    nouns,
     fields: fieldSet(fields),
     key,
-    keyFrom,
-    zeroKeyIsOnly,
-    rows,
-    sql,
-    labels: options.labels,
-    mainly: options.mainly,
-  }
+  } as ListField & Members<Inner> & Deciding<Options>
 }
 
-function value(
-  kind: ValueField['kind'],
+/** What a field is that says nothing of it. */
+const plain = {
+  nullable: false,
+  isOptional: false,
+  defaultNow: false,
+  required: false,
+  description: '',
+  label: '',
+  hint: '',
+  isMoney: false,
+  numberKind: 'number',
+  isImage: false,
+  isHtml: false,
+  isCountry: false,
+  isDay: false,
+} as const
+
+function value<Kind extends ValueField['kind'], Options extends DateOptions>(
+  kind: Kind,
   schema: ValueField['schema'],
-  defaultValue: Scalar,
+  unset: Scalar,
   bounds: ValueBounds,
-  options: ValueOptions & { defaultNow?: boolean },
-): ValueField {
-  const { column, sql, required = false, nullable = false, defaultNow = false } = options
-  const { description = '', label = '', hint = '', isOptional = false } = options
-  const { isImage = false, isHtml = false, isCountry = false, isDay = false } = options
-  const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return {
-    kind,
-    access,
-    schema,
-    column,
-    sql,
-    default: defaultValue,
-    nullable,
-    isOptional,
-    defaultNow,
-    required,
-    bounds,
-    description,
-    meanings: options.meanings,
-    label,
-    hint,
-    isMoney: false,
-    numberKind: options.numberKind ?? 'number',
-    isImage,
-    isHtml,
-    isCountry,
-    isDay,
-    offered: options.offered,
-    names: options.names,
-    needs: options.needs,
-  }
+  options: DateOptions = {},
+): ValueOf<Kind, Options> {
+  const access = options.sql !== undefined && options.column === undefined ? 'derived' : 'rw'
+  return { ...plain, access, ...options, kind, schema, default: unset, bounds } as ValueOf<Kind, Options>
 }
 
 /** The description of a field, with what each of its numbers means. */
@@ -442,8 +470,12 @@ export function fieldText({ description, meanings = {} }: Pick<ValueField, 'desc
 }
 
 /** Values that people of a store are shown only with this privilege too. */
-export function needing(privilege: string, values: Readonly<Record<string, ValueField>>): Record<string, ValueField> {
-  return Object.fromEntries(Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }]))
+export function needing<Values extends Readonly<Record<string, ValueField>>>(
+  privilege: string,
+  values: Values,
+): Values {
+  const needed = Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }])
+  return Object.fromEntries(needed) as Values
 }
 
 function textSchema(max: number, normalise = (given: string) => given) {

@@ -12,7 +12,7 @@ const NAME_LENGTH_MAX = 60
 /** Look-ups of the nearest name in one request: each compares a name with every name of a record. */
 const LOOK_UPS_MAX = 100
 
-/** How one request is read, and what of it was passed over. */
+/** How one request is read, and what of it was ignored. */
 export class Handling {
   readonly isStrict: boolean
   /** What is wrong with the address of a strict change: told together with what is wrong with each of its records. */
@@ -35,13 +35,13 @@ export class Handling {
       this.refuse(refused(shownName(path), `${shownName(path)} is given twice in one object; send it once`))
   }
 
-  /** Notes a parameter or the path of a member that was passed over. */
+  /** Notes a parameter or the path of a member that was ignored. */
   ignore(path: string): void {
     const name = shownName(path.replace(/\[\d+\]/g, ''))
     if (name !== '' && this.#ignored.size < NAMES_MAX) this.#ignored.add(name)
   }
 
-  /** The names that were passed over, each once and without the places of items; at most 20, of at most 60 characters. */
+  /** The names that were ignored, each once and without the places of items; at most 20, of at most 60 characters. */
   get ignored(): readonly string[] {
     return [...this.#ignored]
   }

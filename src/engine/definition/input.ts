@@ -61,7 +61,7 @@ export interface Patch {
   refusals?: readonly StoreFailure[]
 }
 
-/** What a body says that a change does not take, as far as its text alone tells. */
+/** What of a body a change ignores, as far as its text alone tells. */
 export interface Notes {
   /** Whether invalid values are noted too, so that all of them are told. */
   readonly isStrict: boolean
@@ -75,6 +75,15 @@ export interface Notes {
   readonly otherKeys: string[]
   /** It gives members that only the platform writes, which may be what it shows of them. */
   hasReadOnly: boolean
+}
+
+export function notesFor({ isStrict }: Pick<Notes, 'isStrict'>): Notes {
+  return { isStrict, unknown: [], refusals: [], vanished: [], otherKeys: [], hasReadOnly: false }
+}
+
+/** Whether nothing of the body is wrong or ignored. */
+export function isAllTaken({ unknown, refusals, vanished, otherKeys, hasReadOnly }: Notes): boolean {
+  return !hasReadOnly && unknown.length + refusals.length + vanished.length + otherKeys.length === 0
 }
 
 export interface UnknownMember {
@@ -92,7 +101,7 @@ export interface InputRules {
   timeZone: string
   /** Of an update whose refusals wait for the stored record. Omitted: they are thrown at once. */
   door?: Door
-  /** Where to note what is passed over. Omitted: nowhere. */
+  /** Where to note what is ignored. Omitted: nowhere. */
   notes?: Notes | undefined
 }
 
@@ -128,9 +137,10 @@ const readersOf = foldOnce<ReadMember>({
     (field, name) =>
     (given, path, rules, { patch, details, names }) => {
       noteReadOnly(field, given, rules)
-      const value = rules.door
-        ? readForDoor(field, given, path, rules, { patch, names: [...names, name] })
-        : readNoting(field, given, rules, path)
+      const value =
+        rules.door || rules.notes?.isStrict
+          ? readNoting(field, given, path, rules, { patch, names: [...names, name] })
+          : readValue(field, given, rules, path)
       if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
       else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
@@ -237,42 +247,35 @@ function refuseMissingKeys(items: readonly Patch[], key: string, path: string): 
 /** Refusals of one record that wait for the stored one. */
 const REFUSALS_MAX = 100
 
-/** The same, noting what may be sent back as it was shown. Which record or item is meant must be known at once. */
-function readForDoor(
+/**
+ * Reads a value, noting what may be sent back as it was shown, and refusals that wait or are told with all others. Which record or item
+ * is meant must be known at once.
+ */
+function readNoting(
   field: ValueField,
   given: unknown,
   path: string,
   rules: InputRules,
   { patch, names }: Pick<Into, 'patch' | 'names'>,
 ): Scalar | null {
-  const door = rules.door as Door
+  const { door } = rules
   let value: Scalar | null = null
   let refusal: StoreFailure | null = null
   try {
     value = readValue(field, given, rules, path)
   } catch (error) {
-    if (!(error instanceof StoreFailure) || field.access === 'key') throw error
-    if (isHidden(field)) return noteRefusal(error, rules)
+    if (!(error instanceof StoreFailure) || (door && field.access === 'key')) throw error
+    if (!door || isHidden(field)) return noteRefusal(error, rules)
     refusal = error
     door.refusals.push(error)
     // More than any record has that somebody sends back: each costs memory until the record is locked.
     if (door.refusals.length > REFUSALS_MAX) throw error
   }
-  if (refusal !== null || mayBeShown(field, given, value, door)) {
+  if (door && (refusal !== null || mayBeShown(field, given, value, door))) {
     patch.sentBack ??= []
     patch.sentBack.push({ field, path: names, given, shownAs: door.shownAs, refusal })
   }
   return value
-}
-
-function readNoting(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
-  if (!rules.notes?.isStrict) return readValue(field, given, rules, path)
-  try {
-    return readValue(field, given, rules, path)
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    return noteRefusal(error, rules)
-  }
 }
 
 /** Throws it where not all refusals are told, and beyond 100. */
@@ -323,7 +326,7 @@ function noteLost(rounded: Scalar, { notes }: InputRules, path: string): void {
   if (rounded === 0 && notes && notes.vanished.length < UNKNOWN_MAX) notes.vanished.push(path)
 }
 
-/** Whether a change of this mode takes the member, and does not pass it over. */
+/** Whether a change of this mode takes the member, and does not ignore it. */
 export function isTaken(field: ValueField | ListField, { mode }: Pick<InputRules, 'mode'>): boolean {
   if (field.access === 'derived') return false
   if (field.access === 'new') return mode !== 'update'

@@ -1,4 +1,5 @@
 import { identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
+import type { Document } from './stored-row.ts'
 
 /**
  * How records refer to another one: by their own column that holds the target's id, or by rows of a table with both
@@ -27,4 +28,20 @@ export function linkedTo(link: Link, store: { readonly id: number }, id: number)
   const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
   return sql`t."id" IN (
     SELECT l.${record} FROM ${table} l WHERE l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int)`
+}
+
+/** A reference from other records to those of a resource, and the rule for deletions of its target. */
+export interface Referrer {
+  /** The table of the referring records; has `updatedAt` and `updatedBy`. */
+  readonly table: string
+  /** The wire paths of the reference, without indices: `CategoryList.CategoryID`. */
+  readonly fields: readonly string[]
+  /** A link, or a condition that the referring record `t` names the record with this id. */
+  readonly by: Link | ((id: number) => Sql)
+  /** `refuse`: records with references cannot be deleted. `clear`: references are removed, and their records changed. */
+  readonly rule: 'refuse' | 'clear'
+  /** A cleared reference raises no event of its record: there may be too many for one transaction, and the deletion itself is told. */
+  readonly isUntold?: boolean
+  /** Removes a reference from the `details` document, where no foreign key clears it. */
+  readonly without?: (details: Document, id: number) => Document
 }

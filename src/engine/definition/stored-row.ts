@@ -5,6 +5,12 @@ import type { Json } from './input.ts'
 export type Row = Record<string, Json>
 export type Document = { [name: string]: Json }
 
+/** A record's row and the rows of the table lists that the change touches, by wire name. */
+export interface Stored {
+  row: Row
+  lists: Record<string, Row[]>
+}
+
 /** The column values of these fields in a new row. */
 export function columnDefaults({ leaves }: FieldSet, now: Date): Row {
   const row: Row = {}

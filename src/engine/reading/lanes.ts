@@ -17,11 +17,10 @@ interface Wanted {
   readonly source: Owned
   readonly id: number
   readonly as: Representation<object>
-  readonly settle: (found: Promise<unknown>) => void
 }
 
 /** By representation and store. */
-const laneOf = remembered((_db: Db) => createBatches<Wanted>(bounds, readTogether))
+const laneOf = remembered((_db: Db) => createBatches<Wanted, object | undefined>(bounds, readTogether))
 
 /** Reads one record; undefined: none that the caller may see. */
 export async function readOne<Made extends object>(
@@ -33,18 +32,11 @@ export async function readOne<Made extends object>(
   const { db, store } = caller
   // What only this caller may see, or sees within its transaction, is not shared.
   if (!isClient(db) || source.owned !== null) return (await readByIds(caller, source, [id], as)).get(id)
-  const { promise, resolve } = Promise.withResolvers<unknown>()
-  laneOf(db)(`${store.id} ${as.name}`, {
-    caller,
-    source,
-    id,
-    as: as as unknown as Representation<object>,
-    settle: resolve,
-  })
-  return (await promise) as Made | undefined
+  const wanted = { caller, source, id, as: as as unknown as Representation<object> }
+  return (await laneOf(db)(`${store.id} ${as.name}`, wanted)) as Made | undefined
 }
 
-async function readTogether(all: readonly Wanted[]): Promise<void> {
+async function readTogether(all: readonly Wanted[]): Promise<ReadonlyMap<Wanted, Promise<object | undefined>>> {
   const [{ caller, source, as }] = all as [Wanted]
   // Others may still wait for the records when this client has gone.
   const ofAll = { ...caller, isGone: () => false }
@@ -54,9 +46,7 @@ async function readTogether(all: readonly Wanted[]): Promise<void> {
     () => true,
     () => ids.length === 1,
   )
-  for (const { id, settle } of all) {
-    // Otherwise a record that cannot be read would fail the others.
-    const found = isRead ? read : readByIds(ofAll, source, [id], as)
-    settle(found.then((records) => records.get(id)))
-  }
+  // Otherwise a record that cannot be read would fail the others.
+  const found = (id: number) => (isRead ? read : readByIds(ofAll, source, [id], as)).then((records) => records.get(id))
+  return new Map(all.map((one) => [one, found(one.id)]))
 }

@@ -1,11 +1,12 @@
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
-import type { NestedSubResource, Resource } from '../definition/define.ts'
+import type { Query } from '../definition/endpoints.ts'
 import type { ListField } from '../definition/fields.ts'
 import { readId } from '../definition/filters.ts'
 import { refused } from '../definition/refused.ts'
+import type { NestedSubResource, Resource } from '../definition/resource.ts'
 import type { Document } from '../definition/stored-row.ts'
-import { cursorIn, emptyPage, pageOf, type Query } from './paging.ts'
+import { cursorIn, emptyPage, pageOf } from './paging.ts'
 import { getRecord, type RecordPage } from './read.ts'
 
 /** Maximum and default items per page of a list inside a record (contract §8). */

@@ -1,12 +1,7 @@
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
+import type { Query } from '../definition/endpoints.ts'
 import { distinct, readId, severalValues, wrongParameter } from '../definition/filters.ts'
-
-/** Query parameters by lower-case name; empty ones are omitted. `get` returns the first value of a repeated one. */
-export interface Query extends ReadonlyMap<string, string> {
-  /** The values of those that are repeated, in their order. */
-  readonly repeated?: ReadonlyMap<string, readonly string[]>
-}
 
 /** All values of a parameter. */
 export function valuesIn(query: Query, name: string): readonly string[] {

@@ -2,20 +2,21 @@ import { rowsInTurn } from '../../foundation/database/client.ts'
 import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
+import type { JsonText, Query } from '../definition/endpoints.ts'
+import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
+import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
+import type { Reader } from '../definition/reader.ts'
 import type {
   ComputedSubResource,
   ProjectedSubResource,
   Projection,
   RelatedSubResource,
   Resource,
-} from '../definition/define.ts'
-import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
-import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
-import type { Reader } from '../definition/reader.ts'
+} from '../definition/resource.ts'
 import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
-import { boundsOf, emptyPage, isCountOnly, type Query, valuesIn } from './paging.ts'
-import { type JsonText, jsonOf, type Representation } from './representations.ts'
+import { boundsOf, emptyPage, isCountOnly, valuesIn } from './paging.ts'
+import { jsonOf, type Representation } from './representations.ts'
 import { type Choice, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Db, isClient } from '../../foundation/database/client.ts'
 import type { Sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
+import type { JsonText } from '../definition/endpoints.ts'
 import type { Reader, Selected, WireRecord } from '../definition/reader.ts'
 
 // What was made of a record is kept in the process and used as long as the record has that version, which every read asks the
@@ -16,9 +17,6 @@ export interface Representation<Made> {
   readonly make: (row: Selected) => Made
   readonly bytesOf: (made: Made) => number
 }
-
-/** A JSON text, or its UTF-8 bytes. */
-export type JsonText = string | Buffer
 
 /** Texts in bytes, of which pages are joined. */
 export function textsOf(

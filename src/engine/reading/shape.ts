@@ -1,10 +1,28 @@
 import type { StoreFailure } from '../../foundation/values/failure.ts'
+import { preferenceIn } from '../../foundation/values/preferences.ts'
+import type { Answer, Call, Endpoint, JsonText, Query, RecordType } from '../definition/endpoints.ts'
 import type { FieldSet } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
 import { refused } from '../definition/refused.ts'
+import type { Resource } from '../definition/resource.ts'
 import type { Document } from '../definition/stored-row.ts'
-import type { Query } from './paging.ts'
-import type { JsonText } from './representations.ts'
+import type { Listing, ListOptions } from './read.ts'
+
+/** The parameter of an address that names a record. */
+export function idOf({ idParam }: Resource): Endpoint['params'] {
+  return { id: { name: idParam, min: 1 } }
+}
+
+/** A list after `$select` and `$orderby`, or the number of its records, which ignores both (rest-protocol §8.1). */
+export function listingAnswer(listing: Listing, type: RecordType, query: Query): Answer {
+  if ('count' in listing) return { kind: 'count', count: listing.count }
+  return { kind: 'records', type, ...listing, records: shapeRecords(listing.records, type.fields, query) }
+}
+
+/** Reads `Prefer: count=exact`, which requests the number of all matches. */
+export function listOptions({ headers: { prefer } }: Call): ListOptions {
+  return { counted: preferenceIn(prefer, 'count') === 'exact' }
+}
 
 /** Maximum names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200

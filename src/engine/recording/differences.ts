@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { remembered } from '../../foundation/values/remembered.ts'
-import type { Stored } from '../changing/write.ts'
-import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar, stamps, type ValueField } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
-import type { Document, Row } from '../definition/stored-row.ts'
+import type { Change, Resource } from '../definition/resource.ts'
+import type { Document, Row, Stored } from '../definition/stored-row.ts'
 
 // What differs between two states of a record, in the terms of its definition.
 
@@ -24,6 +23,11 @@ export interface Differences {
    * places, that of the list.
    */
   readonly members: readonly string[]
+}
+
+/** A change with what it makes different. Null: there was no record before. */
+export interface ComparedChange extends Change {
+  readonly differences: Differences | null
 }
 
 /** Differences that are kept of one change. */

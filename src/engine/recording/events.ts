@@ -1,9 +1,49 @@
-import { execute, queryRows } from '../../foundation/database/client.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Db, execute, isClient, queryRows, type Transaction } from '../../foundation/database/client.ts'
 import { anyOfFew, identifier, lines, sql, storeId } from '../../foundation/database/sql.ts'
-import type { Caller, RaisedEvent } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
+import type { Caller, RaisedEvent, RecordKind } from '../caller.ts'
 import type { EventKind } from '../definition/event-kinds.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Change, Resource } from '../definition/resource.ts'
+import { getRecord } from '../reading/read.ts'
+import { type ComparedChange, differencesOf } from './differences.ts'
+import { recordHistory } from './history.ts'
+
+// What is recorded of every change, from one comparison: its history, and the events that its definition names.
+
+/**
+ * Raises the events of records about to be deleted, which their events show as they were last. Reads them: call it before anything
+ * is written.
+ */
+export async function raiseDeletions(changes: readonly Change[]): Promise<void> {
+  for (const { kind, caller, resource, id } of changes) {
+    const deleted = resource.events?.deleted
+    if (kind !== 'delete' || deleted === undefined) continue
+    raise(caller, deleted, resource, id, { body: await getRecord(caller, resource, id) })
+  }
+}
+
+/** Raises the other events that the definition names at once, and records the history, in the transaction of the changes. */
+export function recordChanges(changes: readonly Change[]): Promise<void> {
+  const compared = changes.map((change): ComparedChange => {
+    const { resource, kind, before, after } = change
+    return { ...change, differences: before && differencesOf(resource, before, kind === 'delete' ? null : after) }
+  })
+  for (const change of compared) raiseOf(change)
+  return recordHistory(compared)
+}
+
+function raiseOf({ kind, caller, resource, id, after, differences }: ComparedChange): void {
+  const { events } = resource
+  if (events === undefined || kind === 'delete') return
+  if (differences === null) {
+    if (events.new) raise(caller, events.new, resource, id)
+    return
+  }
+  const others = events.toldBesides?.(after) ?? []
+  const members = differences.members.filter((member) => !others.includes(member))
+  if (events.changed && members.length > 0) raise(caller, events.changed, resource, id, { members })
+}
 
 /** Bodies that one statement reads, because a body can have 10 MB and one text carries them all. */
 const READ_MAX = 20
@@ -119,6 +159,43 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
   return bodies
 }
 
-function nameOf({ service }: Resource, recordId: number): string {
+function nameOf({ service }: RecordKind, recordId: number): string {
   return `${service} ${recordId}`
+}
+
+/** The NOTIFY channel for committed events that have no number yet. */
+export const eventsChannel = 'events'
+/** The NOTIFY channel for deliveries that are due. */
+export const deliveriesChannel = 'deliveries'
+/** The NOTIFY channel for mails that are due. */
+export const mailsChannel = 'mails'
+
+type Channel = typeof eventsChannel | typeof deliveriesChannel | typeof mailsChannel
+
+/** Between two calls. Without it, each of many changes would wake the workers of all processes. */
+const PAUSE_MS = 20
+
+/** The channels with a call under way; true: another call has come since. */
+const underWay = new WeakMap<Db, Map<Channel, boolean>>()
+
+/**
+ * Wakes the waiting workers of all processes after a commit. Does nothing inside a transaction, because NOTIFY there
+ * makes commits queue behind one another: call it after the commit. Returns at once, and merges calls made while one is
+ * under way, or within 20 ms after it. A failure is ignored, because workers also poll.
+ */
+export function announce(db: Db | Transaction, channel: Channel): void {
+  if (!isClient(db)) return
+  const channels = underWay.get(db) ?? new Map<Channel, boolean>()
+  underWay.set(db, channels)
+  if (channels.has(channel)) channels.set(channel, true)
+  else void notify(db, channel, channels)
+}
+
+async function notify(db: Db, channel: Channel, channels: Map<Channel, boolean>): Promise<void> {
+  do {
+    channels.set(channel, false)
+    await execute(db, sql`SELECT pg_notify(${channel}, '')`).catch(() => undefined)
+    await delay(PAUSE_MS, undefined, { ref: false })
+  } while (channels.get(channel))
+  channels.delete(channel)
 }

@@ -3,8 +3,7 @@ import { constant, empty, lines, type Sql, sql, storeId } from '../../foundation
 import { inBatches, type Sweep } from '../../foundation/database/sweeper.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { actorKind, type Caller } from '../caller.ts'
-import type { ComparedChange } from './changes.ts'
-import type { Difference } from './differences.ts'
+import type { ComparedChange, Difference } from './differences.ts'
 
 // Who changed which fields of a record. Events tell programs what a record is; this tells people how it came to be so.
 

@@ -2,29 +2,10 @@ import { locks } from '../../foundation/database/advisory-locks.ts'
 import { execute, type Transaction } from '../../foundation/database/client.ts'
 import { anyOf, identifier, join, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
-import { type FieldSet, type Fields, fieldSet } from '../definition/fields.ts'
-import { compileReader, type Reader } from '../definition/reader.ts'
+import { type Fields, fieldSet } from '../definition/fields.ts'
+import { compileReader } from '../definition/reader.ts'
+import type { Ledger } from '../definition/resource.ts'
 import { columnDefaults, type Row } from '../definition/stored-row.ts'
-
-/**
- * Append-only rows that belong to a record and are not part of it on the wire: the stock movements of a product. They
- * can be many, so export and import carry them in pieces. The database numbers them in order.
- */
-export interface Ledger {
-  /** The name in transfer lines. */
-  readonly name: string
-  readonly table: string
-  /** The column that holds the record's id. */
-  readonly parent: string
-  /** The column of the record, and of the rows of its lists, every change of whose value is a row here. */
-  readonly column: string
-  readonly fields: FieldSet
-  /** Reads a row as `t`. */
-  readonly reader: Reader
-  /** Appends the missing row of each of these records, which an import without ledger rows has just written. */
-  readonly complete: (caller: Caller, resource: Resource, recordIds: readonly number[]) => Promise<void>
-}
 
 export function defineLedger(definition: Omit<Ledger, 'fields' | 'reader'> & { fields: Fields }): Ledger {
   const fields = fieldSet(definition.fields)

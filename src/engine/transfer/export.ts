@@ -1,10 +1,9 @@
 import { isClient, type Transaction } from '../../foundation/database/client.ts'
 import { anyOf, constant, empty, identifier, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
 import { columnPath } from '../definition/fields.ts'
 import type { Selected } from '../definition/reader.ts'
-import type { Ledger } from '../recording/ledger.ts'
+import type { Ledger, Resource } from '../definition/resource.ts'
 import { compileExtras, type Extras } from './extras.ts'
 
 const PAGE_RECORDS = 200

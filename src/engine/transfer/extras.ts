@@ -1,10 +1,10 @@
 import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { readDate } from '../../foundation/values/dates.ts'
-import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../definition/fields.ts'
 import { isRecord, type Patch } from '../definition/input.ts'
 import { arrayOf, keyColumn, rowOrder, type Selected } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
+import type { Resource } from '../definition/resource.ts'
 
 /**
  * The data that an exact copy needs in addition to the wire record and the private fields:

@@ -2,10 +2,10 @@ import { queryRows } from '../../foundation/database/client.ts'
 import { identifier, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
-import type { Resource } from '../definition/define.ts'
 import { hasRows } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
+import type { Resource } from '../definition/resource.ts'
 import type { TransferRecord } from './record.ts'
 
 /** A column, of a resource's table or of a list's table, that holds the id of another record. */

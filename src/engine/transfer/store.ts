@@ -14,17 +14,16 @@ import {
   type RowIds,
   raiseCounter,
   reserveRowIds,
-  type Stored,
   upsertOn,
 } from '../changing/write.ts'
-import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, type ListField, type TableList } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
-import type { Document, Row } from '../definition/stored-row.ts'
-import { recordChanges } from '../recording/changes.ts'
-import { appendPieces, cutLedger, type Ledger } from '../recording/ledger.ts'
+import type { Ledger, Resource } from '../definition/resource.ts'
+import type { Document, Row, Stored } from '../definition/stored-row.ts'
+import { recordChanges } from '../recording/events.ts'
+import { appendPieces, cutLedger } from '../recording/ledger.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
 /**
@@ -40,7 +39,7 @@ export async function storeRecords(caller: Caller, records: readonly TransferRec
   const ids = await reserveRowIds(caller, keyless)
   // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids.anew(), raising)
+  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids(), raising)
   if (raising) await inChange(caller, write)
   else await inTransaction(caller.db, (db) => write({ ...caller, db, raised: new Map() }))
 }
@@ -105,7 +104,7 @@ async function writeRecords(
   const before = raising ? await readStored(tx, resource, records) : null
   const keyed = await adoptKeys(tx, resource, records)
   const newKey: NewKey = (field, patch) =>
-    field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
+    field.keyFrom === 'counter' && isNewKey(patch) ? ids() : (patch.key as number | string)
   const rows = keyed.map(({ id, patch }): Row => {
     const row = { ...newRecordRow(tx, resource, id), ...patch.columns }
     return resource.hasDetails ? { ...row, details: mergeDocument(resource.storedFields, {}, patch, newKey) } : row

@@ -8,11 +8,12 @@ const NAME_SHOWN_LENGTH_MAX = 50
 /** An object whose property names match case-insensitively. Unknown and repeated properties are refused by name. */
 export function namedObject<S extends z.ZodRawShape>(shape: S) {
   const names = Object.keys(shape)
+  const canonical = new Map(names.map((name) => [name.toLowerCase(), name]))
   const object = z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys' ? unknownNames(issue.keys as string[], names) : 'must be an object',
   })
-  return z.preprocess((value, context) => withNames(value, names, context), object)
+  return z.preprocess((value, context) => withNames(value, canonical, context), object)
 }
 
 function unknownNames(keys: string[], names: string[]): string {
@@ -21,9 +22,8 @@ function unknownNames(keys: string[], names: string[]): string {
   return `has no property ${shown.join(', ')}${more}; allowed are ${names.join(', ')}`
 }
 
-function withNames(value: unknown, names: string[], context: z.core.$RefinementCtx): unknown {
+function withNames(value: unknown, canonical: ReadonlyMap<string, string>, context: z.core.$RefinementCtx): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const canonical = new Map(names.map((name) => [name.toLowerCase(), name]))
   const named = new Map<string, unknown>()
   for (const [given, member] of Object.entries(value)) {
     const name = canonical.get(given.toLowerCase()) ?? given

@@ -34,7 +34,23 @@ export function* jsonSteps(
   pieceLength = PIECE_PARSED_LENGTH,
 ): Steps<unknown> {
   yield* boundsSteps(text, subject, bounds)
-  return yield* new Builder(text, pieceLength).build()
+  try {
+    if (text.length <= pieceLength) return parseWhole(text)
+    const builder = new Builder(text, pieceLength)
+    yield* scan(text, (code, at) => builder.take(code, at))
+    return builder.finish()
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error
+    throw yield* describe(text, error)
+  }
+}
+
+function parseWhole(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    throw new SyntaxProblem(0, '', text.length)
+  }
 }
 
 const nameStart = /[ \t\r\n]*(?=")/y
@@ -168,20 +184,7 @@ class Builder {
     this.#pieceLength = pieceLength
   }
 
-  *build(): Steps<unknown> {
-    let failedAt: SyntaxProblem | null = null
-    try {
-      // A short text is one piece.
-      if (this.#text.length > this.#pieceLength) yield* scan(this.#text, (code, at) => this.#take(code, at))
-      return this.#finish()
-    } catch (error) {
-      if (!(error instanceof SyntaxProblem)) throw error
-      failedAt = error
-    }
-    throw yield* describe(this.#text, failedAt)
-  }
-
-  #take(code: number, at: number): void {
+  take(code: number, at: number): void {
     // What follows the document, or precedes it, is for JSON.parse to name.
     if (this.#rootEnd > 0 || (this.#open.length === 0 && code !== OPEN_LIST && code !== OPEN_OBJECT)) {
       throw this.#outside()
@@ -267,21 +270,14 @@ class Builder {
     if (!isBlank(this.#text.slice(container.from, end))) throw this.#problem(container, end)
   }
 
-  #finish(): unknown {
+  /** The value, once all was taken. */
+  finish(): unknown {
     const container = this.#open.at(-1)
     if (container !== undefined) throw this.#problem(container, this.#text.length)
-    if (this.#root?.value === undefined || this.#root.value === null) return this.#whole()
+    // A document without a container that is longer than a piece.
+    if (this.#root?.value === undefined || this.#root.value === null) return parseWhole(this.#text)
     if (!isBlank(this.#text.slice(this.#rootEnd))) throw this.#outside()
     return this.#root.value
-  }
-
-  /** A document without a container that is longer than a piece. */
-  #whole(): unknown {
-    try {
-      return parseExactly(this.#text)
-    } catch {
-      throw new SyntaxProblem(0, '', this.#text.length)
-    }
   }
 
   #outside(): SyntaxProblem {

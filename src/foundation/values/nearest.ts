@@ -4,9 +4,9 @@ export interface Candidate {
   readonly spellings: readonly string[]
 }
 
-/** Letter case and signs of the spellings do not count. */
-export function candidateOf(name: string, spellings: readonly string[]): Candidate {
-  const letters = new Set(spellings.map(lettersOf))
+/** A name with points, of which people also write the last part alone, or what pages call it. Letter case and signs do not count. */
+export function candidateOf(name: string, label = ''): Candidate {
+  const letters = new Set([name, name.slice(name.lastIndexOf('.') + 1), label].map(lettersOf))
   letters.delete('')
   return { name, spellings: [...letters] }
 }

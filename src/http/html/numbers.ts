@@ -8,7 +8,7 @@ import { type Form, isJson, languageFor, textIn } from './request.ts'
 export type Writing = NumberWriting & Pick<Format, 'typed'>
 
 /** How numbers are written in the fields of a form, shown and sent back: as its reader writes them. JSON is of programs, with a point. */
-export function writingOf(request: FastifyRequest): Writing {
+export function writingOf(request: FastifyRequest): Writing & Format {
   const format = isJson(request) ? formatOf('en-US') : languageFor(request).format
   const person = request.session?.person
   return { ...format, currencyCode: person?.kind === 'merchant' ? person.store.currency : '' }

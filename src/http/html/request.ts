@@ -1,19 +1,27 @@
 // What a request to a page says, and who sent it.
 
+import { Negotiator } from '@fastify/accept-negotiator'
 import type { FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { allows } from '../../access/applications/privileges.ts'
 import type { Actor } from '../../access/audit/audit.ts'
 import type { Person, Session } from '../../access/people/sessions.ts'
-import { operatorCaller } from '../../access/stores/stores.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
-import { english, isLocale, type Language, type Locale, languageOf } from '../../foundation/texts/language.ts'
+import {
+  english,
+  isLocale,
+  type Language,
+  type Locale,
+  languageOf,
+  localeTags,
+} from '../../foundation/texts/language.ts'
 import type { Text } from '../../foundation/texts/text.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../../shop/staff/roles.ts'
 import type { Need } from '../server/json/roles.ts'
-import { acceptedLocale } from './accepted-locale.ts'
 
 /** Whether the request comes from a browser, which accepts text/html. Programs do not. */
 export function wantsHtml({ headers }: FastifyRequest): boolean {
@@ -25,6 +33,24 @@ export function localeOf({ session, headers, url }: FastifyRequest): Locale {
   if (url.startsWith('/docs')) return 'en-US'
   const chosen = session?.person.kind === 'customer' ? null : session?.person.locale
   return chosen && isLocale(chosen) ? chosen : acceptedLocale(headers['accept-language'])
+}
+
+/** The locales by what browsers ask for: a language alone means its first one. */
+const byTag: ReadonlyMap<string, Locale> = new Map([
+  ...localeTags.map((tag) => [tag, tag] as const),
+  ['en', 'en-US'],
+  ['de', 'de-DE'],
+])
+
+const negotiator = new Negotiator({ supportedValues: [...byTag.keys()], cache: new LRUCache({ max: 1000 }) })
+
+/**
+ * Returns the locale that `Accept-Language` prefers (RFC 9110 §12.5.4); American English if it asks for none of them. A region that there
+ * is none for counts as its language (RFC 4647 §3.4).
+ */
+function acceptedLocale(header = ''): Locale {
+  const asked = header.replace(/\b([a-z]{2,3})-[\w-]+([^,]*)/gi, '$&,$1$2')
+  return byTag.get(negotiator.negotiate(asked) ?? '') ?? 'en-US'
 }
 
 /** The language of whoever asks, for what is said before a template prints it: headings of a file, answers to scripts. */
@@ -126,7 +152,7 @@ export type CallerServices = DataServices
 const ACTOR_LENGTH_MAX = 50
 
 /** Returns the caller for the signed-in merchant in the store of the session, with the privileges of the role there. */
-export function merchantCaller(request: FastifyRequest, { db, now, secrets }: CallerServices): Caller {
+export function merchantCaller(request: FastifyRequest, { db, now, secrets }: CallerServices): Caller & CallerServices {
   const merchant = merchantOf(request)
   const actor = merchant.email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
   const privileges = privilegesOf(merchant)

@@ -7,7 +7,7 @@ import {
   denyAuthorization,
 } from '../../access/applications/tokens/access-tokens.ts'
 import { findOAuthClient, type OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
-import { findStoreAt } from '../../access/stores/stores.ts'
+import { findStoreAt } from '../../access/stores/caller-store.ts'
 import type { CallerStore, Privileges } from '../../engine/caller.ts'
 import type { Db } from '../../foundation/database/client.ts'
 import { t } from '../../foundation/texts/text.ts'

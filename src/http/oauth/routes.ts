@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AccessServices } from '../../access/applications/access-changes.ts'
 import {
   exchangeCode,
   type IssuedToken,
@@ -9,6 +8,7 @@ import {
 } from '../../access/applications/tokens/access-tokens.ts'
 import type { OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
 import type { Actor } from '../../access/audit/audit.ts'
+import type { AccessServices } from '../../access/stores/access-changes.ts'
 import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { AccessServices } from '../../access/applications/access-changes.ts'
 import {
   type Application,
   changedApplication,
@@ -11,6 +10,7 @@ import {
 } from '../../access/applications/applications.ts'
 import { keyRotation } from '../../access/applications/private-keys.ts'
 import { rulesWithoutSettings, type SettingsRules } from '../../access/applications/settings-input.ts'
+import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { JoiningServices } from '../../foundation/database/client.ts'
 import type { Outbound } from '../../foundation/outbound/outbound.ts'
 import { actorOf } from '../html/request.ts'

@@ -1,22 +1,22 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { RateLimit } from '../../access/applications/limits/leaky-bucket.ts'
-import { throttleWords } from '../../access/applications/limits/throttle.ts'
 import { allows } from '../../access/applications/privileges.ts'
+import { createStore, newStore } from '../../access/people/create-store.ts'
+import type { CreateStore } from '../../access/stores/create-store.ts'
+import { type RateLimit, throttleWords } from '../../access/stores/rate-limit.ts'
 import {
   ADDRESSES_MAX,
-  type ChangeStore,
-  type CreateStore,
   cartApiWords,
   changedStore,
-  createStore,
   FURTHER_URLS_MAX,
+  storeWords,
+} from '../../access/stores/store-input.ts'
+import {
+  type ChangeStore,
   listStores,
-  newStore,
   rotateUserKey,
   type Store,
   storeWithKey,
-  storeWords,
   updateStore,
 } from '../../access/stores/stores.ts'
 import { describeRecord } from '../../engine/definition/json-schema.ts'

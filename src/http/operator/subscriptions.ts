@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { broughtKeyInput } from '../../access/applications/brought-keys.ts'
 import {
   listSubscriptions,
   type Subscribed,
   type Subscription,
 } from '../../access/applications/subscriptions/subscription-rows.ts'
 import { type Subscribing, subscribe, unsubscribe } from '../../access/applications/subscriptions/subscriptions.ts'
+import { broughtKeyInput } from '../../access/stores/brought-keys.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
 import { KEY_LENGTH_MAX } from '../../foundation/values/key-strength.ts'

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { operatorCaller } from '../../access/stores/stores.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { exportRecords } from '../../engine/transfer/export.ts'
 import { type ImportWatch, importRecords } from '../../engine/transfer/import.ts'

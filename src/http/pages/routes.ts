@@ -23,7 +23,7 @@ import { auditRoutes, developerAudit } from './people/audit.ts'
 import { changeStorePages } from './people/change-store.ts'
 import { resetPages } from './people/reset.ts'
 import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
-import { recordPages } from './records/routes.ts'
+import { servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
 import { customerPages } from './shop/customers/routes.ts'
@@ -38,6 +38,7 @@ import { securityPages } from './shop/people/security.ts'
 import { productPages } from './shop/products/routes.ts'
 import { reportPages } from './shop/reports/routes.ts'
 import { searchPages } from './shop/search/routes.ts'
+import { shopServices } from './shop/services.ts'
 import { settingsPages } from './shop/settings/routes.ts'
 import { webhookPages } from './shop/webhooks/routes.ts'
 
@@ -58,7 +59,7 @@ export type PagesServices = GuardServices & AdminServices & DeveloperServices & 
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   assetRoutes(app)
   // Links to the areas of merchants, developers and customers.
-  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: t('Welcome') }))
+  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/people/start-page', title: t('Welcome') }))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)
   operatorAdministration(app, services)
@@ -74,7 +75,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   overviewPage(app, services)
   orderPages(app, services)
   reportPages(app, services)
-  recordPages(app, services)
+  servicePages(app, services, shopServices)
   searchPages(app, services)
   csvPages(app, services)
   productPages(app, services)

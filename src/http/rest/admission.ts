@@ -10,9 +10,8 @@ import {
 } from '../../access/applications/authenticate.ts'
 import type { CallLog } from '../../access/applications/calls/call-log.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/limits/throttle.ts'
-import { accessOf, callerKey } from '../../engine/caller.ts'
-import type { Method } from '../../engine/definition/define.ts'
-import type { Endpoint, Operations } from '../../engine/reading/endpoints.ts'
+import { accessOf, callerKey, type Method } from '../../engine/caller.ts'
+import type { Endpoint, Operations } from '../../engine/definition/endpoints.ts'
 import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
 import { StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { loggablePath } from '../server/requests/request-log.ts'
@@ -132,7 +131,7 @@ declare module 'fastify' {
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
-    /** Names of parameters and members that were passed over; at most 20. */
+    /** Names of parameters and members that were ignored; at most 20. */
     ignored: readonly string[]
     /** Whether mistakes of its requests are refused unless it asks for tolerance. */
     isOfNewApplication: boolean

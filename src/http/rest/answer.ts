@@ -1,12 +1,12 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { refusalItem } from '../../engine/changing/change-requests.ts'
+import { refusalItem } from '../../engine/changing/requests.ts'
 import type {
   Answer,
   CountAnswer,
   NothingAnswer,
   RecordsAnswer,
   ResultsAnswer,
-} from '../../engine/reading/endpoints.ts'
+} from '../../engine/definition/endpoints.ts'
 import { joined, jsonFrame } from '../../engine/reading/representations.ts'
 import { type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/json/problem.ts'

@@ -1,25 +1,22 @@
-import { changeRecords } from '../../engine/changing/change-requests.ts'
+import type { Method } from '../../engine/caller.ts'
 import type { RequestedChange } from '../../engine/changing/plan-change.ts'
+import { changeRecords } from '../../engine/changing/requests.ts'
+import type {
+  Call,
+  Endpoint,
+  Given,
+  Operation,
+  Operations,
+  RecordType,
+  Taken,
+} from '../../engine/definition/endpoints.ts'
 import type {
   ComputedSubResource,
-  Method,
   NestedSubResource,
   ProjectedSubResource,
   RelatedSubResource,
   Resource,
-} from '../../engine/definition/define.ts'
-import {
-  type Call,
-  type Endpoint,
-  type Given,
-  idOf,
-  listingAnswer,
-  listOptions,
-  type Operation,
-  type Operations,
-  type RecordType,
-  type Taken,
-} from '../../engine/reading/endpoints.ts'
+} from '../../engine/definition/resource.ts'
 import { ITEMS_MAX, listField, listItems } from '../../engine/reading/nested.ts'
 import { countOnly } from '../../engine/reading/paging.ts'
 import {
@@ -32,7 +29,7 @@ import {
   listRelated,
   projectionOf,
 } from '../../engine/reading/read.ts'
-import { isShaped, shapeRecords } from '../../engine/reading/shape.ts'
+import { idOf, isShaped, listingAnswer, listOptions, shapeRecords } from '../../engine/reading/shape.ts'
 import { shownInXml } from '../../foundation/xml/text.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'

@@ -1,7 +1,5 @@
 import type { Conditions } from '../../engine/changing/change.ts'
-import type { Call } from '../../engine/reading/endpoints.ts'
-import type { Query } from '../../engine/reading/paging.ts'
-import type { JsonText } from '../../engine/reading/representations.ts'
+import type { Call, JsonText, Query } from '../../engine/definition/endpoints.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { digest, plainTag } from '../server/requests/compression.ts'
 import type { Format } from './format.ts'

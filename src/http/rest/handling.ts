@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { oneOf, unknownName } from '../../engine/changing/passed-over.ts'
+import { oneOf, unknownName } from '../../engine/changing/ignored.ts'
+import type { Operation, Query } from '../../engine/definition/endpoints.ts'
 import { wrongParameter } from '../../engine/definition/filters.ts'
 import { Handling } from '../../engine/definition/handling.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
-import type { Operation } from '../../engine/reading/endpoints.ts'
-import type { Query } from '../../engine/reading/paging.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { type Candidate, candidateOf } from '../../foundation/values/nearest.ts'
 import { preferenceIn } from '../../foundation/values/preferences.ts'
@@ -20,7 +19,7 @@ export interface KnownParameters {
 
 export function knownParameters(parameters: readonly Pick<Parameter, 'name' | 'schema'>[]): KnownParameters {
   const schemas = new Map(parameters.map(({ name, schema }) => [name.toLowerCase(), schema]))
-  return { schemas, candidates: [...schemas.keys()].map((name) => candidateOf(name, [name])) }
+  return { schemas, candidates: [...schemas.keys()].map((name) => candidateOf(name)) }
 }
 
 /**
@@ -59,7 +58,7 @@ function isBeyond(name: string, given: string, { maximum = INT32_MAX }: JsonSche
 
 const IGNORED_BYTES_MAX = 1_024
 
-/** Tells the caller and the log of calls what was passed over: names alone, percent-encoded, of at most 1 kB. */
+/** Tells the caller and the log of calls what was ignored: names alone, percent-encoded, of at most 1 kB. */
 export function tellIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
   if (ignored.length === 0) return
   request.ignored = ignored

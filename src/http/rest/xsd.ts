@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import type { RecordType } from '../../engine/definition/endpoints.ts'
 import type { Field, ValueBounds } from '../../engine/definition/fields.ts'
-import type { RecordType } from '../../engine/reading/endpoints.ts'
 import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { servedResources } from '../../shop/registry.ts'
 import { sendTagged } from '../server/requests/compression.ts'

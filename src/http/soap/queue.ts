@@ -1,4 +1,5 @@
-import type { BucketReading, RateLimit } from '../../access/applications/limits/leaky-bucket.ts'
+import type { BucketReading } from '../../access/applications/limits/leaky-bucket.ts'
+import type { RateLimit } from '../../access/stores/rate-limit.ts'
 
 /** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
 export type SetTimer = (callback: () => void, ms: number) => () => void

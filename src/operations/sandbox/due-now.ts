@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
-import { announce, deliveriesChannel } from '../../engine/recording/announce.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
+import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import type { Transaction } from '../../foundation/database/client.ts'
 import { FORMER_SECRET_MS } from '../../foundation/outbound/standard-webhooks.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 import { FAILING_MS_MAX } from '../../shop/webhooks/dispatch/decide.ts'
-import type { AllowedServices } from './allowed.ts'
-import { requireTestStores } from './allowed.ts'
+import { type AllowedServices, requireTestStores } from './allowed.ts'
 import { findTestStore, type OwnStore } from './test-stores.ts'
 
 // Time that passes at the press of a button, so that retries and expiry are seen without waiting.

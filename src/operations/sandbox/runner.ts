@@ -1,19 +1,16 @@
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
-import { operatorCaller } from '../../access/stores/stores.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Log } from '../../engine/reading/endpoints.ts'
+import type { Log } from '../../engine/definition/endpoints.ts'
 import type { TestStore } from '../../foundation/database/generated/client.ts'
-import { claimFree, leaseEnd, leases } from '../../foundation/database/leases.ts'
+import { claimFree, leases } from '../../foundation/database/leases.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import { createWorker } from '../../foundation/process/worker.ts'
-import { StoreFailure } from '../../foundation/values/failure.ts'
-import { type AllowedServices, areTestStoresAllowed } from './allowed.ts'
 import { fillSandbox } from './records.ts'
 import { removeRows } from './remove-store.ts'
-import { end, noteChange, testCaller } from './test-stores.ts'
-import { kindByChance, makeHappen } from './trade.ts'
+import { end } from './test-stores.ts'
 
-type RunnerServices = AccessServices & AllowedServices & { readonly log: Log }
+type RunnerServices = AccessServices & { readonly log: Log }
 
 /** Makes the records of a new store, in the caller's transaction. */
 type Fill = (caller: Caller) => Promise<void>
@@ -32,16 +29,10 @@ const FILLING_MS_MAX = 600_000
 const GRACE_MS = 60_000
 /** The longest that one store has the others wait while it is emptied. */
 const TURN_MS = 5_000
-/** Changes of a store in a row, before others have their turn. */
-const CHANGES_MAX = 20
-/** A process that was away does not make up for more than this. */
-const BEHIND_MS_MAX = 30_000
-const MINUTE_MS = 60_000
 
 /**
- * The work on test stores in the background: fills new ones, makes things happen in those that were told to, and empties those that have
- * ended. Each is worked on by one process at a time, which another one follows when its lease has run out or it is gone. Any number
- * of processes may run this on one database.
+ * The work on test stores in the background: fills new ones, and empties those that have ended. Each is worked on by one process at a
+ * time, which another one follows when its lease has run out or it is gone. Any number of processes may run this on one database.
  */
 export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS, fill = fillSandbox }: Options = {}) {
   return createWorker({
@@ -61,7 +52,7 @@ async function claimNext({ db, now }: RunnerServices): Promise<TestStore[]> {
   const where = sql`CASE "state"
     WHEN 'filling' THEN true
     WHEN 'ending' THEN "endedAt" <= ${graceEnd}
-    ELSE "developerId" IS NULL OR "perMinute" > 0 AND "nextAt" <= ${now()} END`
+    ELSE "developerId" IS NULL END`
   const wanted = { key: ['storeId'], where, order: 'claim', limit: 1 }
   return claimFree(db, leases.testStore, now, wanted)
 }
@@ -76,8 +67,7 @@ async function workOn(
   if (state === 'ending') return empty(services, claimed, isStopping)
   // The account of the developer has ended.
   if (developerId === null) return changeAccess(services, (tx) => end(tx, services, storeId))
-  if (state === 'filling') return fillOne(services, fill, claimed)
-  return beBusy(services, claimed, isStopping)
+  return fillOne(services, fill, claimed)
 }
 
 /** Makes the records in one transaction, which holds the row: whatever becomes of the lease, nobody else fills the store. */
@@ -97,40 +87,6 @@ async function fillOne(services: RunnerServices, fill: Fill, { storeId, claim }:
     log.warn({ err: error, storeId }, 'the records of a test store could not be made')
     const problem = 'Its records could not be made. Reset it to try again'
     await db.testStore.updateMany({ ...done, data: { state: 'ready', problem } })
-  }
-}
-
-/** Makes what is due happen, until the time is over or test stores are not allowed any more. */
-async function beBusy(services: RunnerServices, claimed: TestStore, isStopping: () => boolean): Promise<void> {
-  const { db, now } = services
-  const { storeId, claim, perMinute, busyUntil, developerId } = claimed
-  const developer = await db.developer.findUnique({ where: { id: developerId ?? 0 }, select: { email: true } })
-  if (developer === null) return
-  const mine = { storeId, claim, state: 'ready' }
-  const isAllowed = await areTestStoresAllowed(services)
-  const caller = await testCaller(services, storeId, developer.email)
-  let at = Math.max(claimed.nextAt?.getTime() ?? 0, now().getTime() - BEHIND_MS_MAX)
-  for (let made = 0; made < CHANGES_MAX && at <= now().getTime() && !isStopping(); made++) {
-    if (!isAllowed || busyUntil === null || at >= busyUntil.getTime()) {
-      await db.testStore.updateMany({ where: mine, data: { perMinute: 0, busyUntil: null, nextAt: null } })
-      return
-    }
-    at += MINUTE_MS / perMinute
-    // Before it happens, on condition of the claim and of the rate: what was stopped happens no more.
-    const { count } = await db.testStore.updateMany({
-      where: { ...mine, perMinute, busyUntil },
-      data: { nextAt: new Date(at), leasedUntil: leaseEnd(leases.testStore, now) },
-    })
-    if (count === 0) return
-    const kind = kindByChance(Math.random())
-    const outcome = await makeHappen(caller, kind).then(
-      (happened) => ({ ...happened, isDone: true }),
-      (error) => {
-        if (!(error instanceof StoreFailure) || error.kind === 'unavailable') throw error
-        return { words: error.message, page: '', isDone: false }
-      },
-    )
-    if ((await noteChange(services, storeId, { kind, ...outcome })) === null) return
   }
 }
 

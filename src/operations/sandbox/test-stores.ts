@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
 import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
 import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type Client, type OpenedSession, openSession } from '../../access/people/sessions.ts'
-import {
-  type CreateStore,
-  createUnownedStore,
-  operatorCaller,
-  storeMembers,
-  userKeyColumns,
-} from '../../access/stores/stores.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
+import { type CreateStore, createUnownedStore } from '../../access/stores/create-store.ts'
+import { storeMembers } from '../../access/stores/store-input.ts'
+import { userKeyColumns } from '../../access/stores/stores.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import type { Prisma, TestChange } from '../../foundation/database/generated/client.ts'
@@ -30,9 +27,6 @@ const makingRateLimit = { capacity: 10, leakPerSecond: 1 / 600 }
 /** What a developer makes happen at the press of a button. */
 const changeRateLimit = { capacity: 60, leakPerSecond: 2 }
 export const CHANGES_KEPT = 50
-const PER_MINUTE_MAX = 60
-const MINUTES_MAX = 60
-const MINUTE_MS = 60_000
 const ACTOR_LENGTH_MAX = 50
 /** Reserved (RFC 2606): no shop has an address below it. */
 const DOMAIN = 'store-platform.test'
@@ -73,22 +67,6 @@ export const newChange = namedObject({
   Kind: z.enum(changeKindNames, kinds).describe('What is to happen, once.'),
 })
 
-const perMinute = `must be a whole number from 0 to ${PER_MINUTE_MAX}; 0 stops`
-const minutes = `must be a whole number from 1 to ${MINUTES_MAX}`
-
-/** The body of `PUT /developers/test-stores/{id}/rate`. */
-export const newRate = namedObject({
-  PerMinute: z
-    .int(perMinute)
-    .min(0, perMinute)
-    .max(PER_MINUTE_MAX, perMinute)
-    .describe('How often something happens, in a minute. 0 stops it.'),
-  Minutes: z.int(minutes).min(1, minutes).max(MINUTES_MAX, minutes).optional().meta({
-    default: MINUTES_MAX,
-    description: 'After how long it stops by itself.',
-  }),
-})
-
 const applicationId = 'must be the id of one of your applications'
 
 /** The body of `POST /developers/test-stores/{id}/subscriptions`. */
@@ -107,7 +85,7 @@ type OwnRow = Prisma.TestStoreGetPayload<typeof withStore>
 /** A test store, as its developer sees it. */
 export type OwnTestStore = ReturnType<typeof ownStoreOf>
 
-function ownStoreOf({ storeId: id, state, problem, createdAt, perMinute, busyUntil, store }: OwnRow, at: Date) {
+function ownStoreOf({ storeId: id, state, problem, createdAt, store }: OwnRow) {
   const { name, secureUrl, currency, timeZone } = store
   return {
     id,
@@ -119,8 +97,6 @@ function ownStoreOf({ storeId: id, state, problem, createdAt, perMinute, busyUnt
     /** Why its records could not be made; empty: they were, or are being made. */
     problem,
     createdAt,
-    /** What happens by itself; null: nothing. */
-    rate: perMinute > 0 && busyUntil !== null && busyUntil > at ? { perMinute, until: busyUntil } : null,
   }
 }
 
@@ -128,14 +104,14 @@ function ownStoreOf({ storeId: id, state, problem, createdAt, perMinute, busyUnt
 const present = { state: { not: 'ending' } }
 
 /** Lists a developer's test stores, the oldest first. */
-export async function listTestStores({ db, now }: DataServices, developerId: number): Promise<OwnTestStore[]> {
+export async function listTestStores({ db }: DataServices, developerId: number): Promise<OwnTestStore[]> {
   const query = { where: { developerId, ...present }, orderBy: { storeId: 'asc' }, ...withStore } as const
   const rows = await db.testStore.findMany(query)
-  return rows.map((row) => ownStoreOf(row, now()))
+  return rows.map(ownStoreOf)
 }
 
-export async function findTestStore({ db, now }: DataServices, own: OwnStore): Promise<OwnTestStore> {
-  return ownStoreOf(await findOwn(db, own), now())
+export async function findTestStore({ db }: DataServices, own: OwnStore): Promise<OwnTestStore> {
+  return ownStoreOf(await findOwn(db, own))
 }
 
 async function findOwn(db: Db | Transaction, { developerId, id }: OwnStore): Promise<OwnRow> {
@@ -186,7 +162,7 @@ export async function makeTestStore(
     await addOwner(tx, now, id, maker)
     const about = { target: given.Name, storeId: id, developerId: maker.id }
     await recordAudit(tx, now, { actor, action: 'test-store.created', ...about })
-    return ownStoreOf(await findOwn(tx, { developerId: maker.id, id }), now())
+    return ownStoreOf(await findOwn(tx, { developerId: maker.id, id }))
   })
   testStores.wake()
   return made
@@ -240,7 +216,7 @@ export async function resetTestStore(
     await end(tx, services, id)
     const about = { target: Name, storeId: anew, developerId: maker.id }
     await recordAudit(tx, now, { actor, action: 'test-store.reset', ...about })
-    return ownStoreOf(await findOwn(tx, { developerId: maker.id, id: anew }), now())
+    return ownStoreOf(await findOwn(tx, { developerId: maker.id, id: anew }))
   })
   testStores.wake()
   return made
@@ -277,7 +253,7 @@ export async function end(
   storeId: number,
 ): Promise<void> {
   const where = { storeId }
-  await tx.testStore.update({ where, data: { state: 'ending', endedAt: now(), perMinute: 0 } })
+  await tx.testStore.update({ where, data: { state: 'ending', endedAt: now() } })
   await tx.storeHost.deleteMany({ where })
   await tx.invitation.deleteMany({ where })
   await tx.storeUser.deleteMany({ where })
@@ -290,7 +266,7 @@ export async function end(
 }
 
 /** A caller for what the developer makes happen in the store. */
-export async function testCaller(services: DataServices, storeId: number, email: string): Promise<Caller> {
+async function testCaller(services: DataServices, storeId: number, email: string): Promise<Caller> {
   const caller = await operatorCaller(services, storeId)
   return { ...caller, actor: email.slice(0, ACTOR_LENGTH_MAX).toWellFormed() }
 }
@@ -304,7 +280,7 @@ async function requireReady(services: TestStoreServices, own: OwnStore): Promise
   throw new StoreFailure('in-progress', message, { retryAfterSeconds: 5 })
 }
 
-/** What was made to happen, or why it could not. */
+/** What was made to happen. */
 export type Shown = Pick<TestChange, 'id' | 'at' | 'kind' | 'words' | 'isDone' | 'page'>
 
 /** Makes something happen in a test store, and notes it. Throws what it was refused for. */
@@ -321,7 +297,7 @@ export async function change(services: TestStoreServices, maker: Maker, id: numb
 const WORDS_LENGTH_MAX = 500
 
 /** Notes what has happened, beside the 49 before it. Null: the store was thrown away meanwhile. */
-export async function noteChange(
+async function noteChange(
   { db, now }: Pick<DataServices, 'db' | 'now'>,
   storeId: number,
   given: Omit<Shown, 'id' | 'at'>,
@@ -343,25 +319,6 @@ export async function noteChange(
 export async function listChanges({ db }: DataServices, own: OwnStore): Promise<Shown[]> {
   await findOwn(db, own)
   return db.testChange.findMany({ where: { storeId: own.id }, orderBy: { id: 'desc' }, take: CHANGES_KEPT })
-}
-
-/**
- * Lets something happen by itself, so many times a minute, for so many minutes: 60 if it is not said. 0 times: nothing any more.
- * Replaces what was said before.
- */
-export async function setRate(
-  services: TestStoreServices,
-  own: OwnStore,
-  { PerMinute, Minutes = MINUTES_MAX }: z.output<typeof newRate>,
-): Promise<OwnTestStore> {
-  const { db, now, testStores } = services
-  await requireReady(services, own)
-  const busyUntil = PerMinute === 0 ? null : new Date(now().getTime() + Minutes * MINUTE_MS)
-  const nextAt = PerMinute === 0 ? null : now()
-  const where = { storeId: own.id, developerId: own.developerId, state: 'ready' }
-  await db.testStore.updateMany({ where, data: { perMinute: PerMinute, busyUntil, nextAt } })
-  testStores.wake()
-  return findTestStore(services, own)
 }
 
 /** An application of the developer that the store has let in. */

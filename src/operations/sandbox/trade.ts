@@ -1,6 +1,6 @@
 import type { Caller } from '../../engine/caller.ts'
 import { changeRecord } from '../../engine/changing/change.ts'
-import type { NestedSubResource } from '../../engine/definition/define.ts'
+import type { NestedSubResource } from '../../engine/definition/resource.ts'
 import { getRecord } from '../../engine/reading/read.ts'
 import { queryRows } from '../../foundation/database/client.ts'
 import { type Sql, sql, storeId } from '../../foundation/database/sql.ts'
@@ -15,10 +15,9 @@ import { rma } from '../../shop/resources/rma/rma.ts'
 
 // What happens in a shop, at the press of a button: by the functions that the administration and programs use, so that events follow.
 
-/** What can be made to happen, with its share of what happens by itself. */
-const changeKinds = { order: 8, payment: 5, shipment: 4, stock: 2, return: 1 } as const
-export type ChangeKind = keyof typeof changeKinds
-export const changeKindNames = Object.keys(changeKinds) as [ChangeKind, ...ChangeKind[]]
+/** What can be made to happen. */
+export const changeKindNames = ['order', 'payment', 'shipment', 'stock', 'return'] as const
+export type ChangeKind = (typeof changeKindNames)[number]
 
 /** What has happened. */
 interface Happened {
@@ -34,16 +33,6 @@ interface Happened {
  */
 export function makeHappen(caller: Caller, kind: ChangeKind): Promise<Happened> {
   return { order: sell, payment: pay, shipment: ship, stock: count, return: sendBack }[kind](caller)
-}
-
-/** A kind by chance, as often as its share says. `random` is from 0 to below 1. */
-export function kindByChance(random: number): ChangeKind {
-  let left = random * Object.values(changeKinds).reduce((sum, share) => sum + share, 0)
-  for (const kind of changeKindNames) {
-    left -= changeKinds[kind]
-    if (left < 0) return kind
-  }
-  return 'order'
 }
 
 const LINES_MAX = 3

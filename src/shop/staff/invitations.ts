@@ -8,7 +8,7 @@ import { emailInput, hashPassword, lowerCase, refuseNamesAsPassword } from '../.
 import { identityOf, lockIdentity } from '../../access/people/proof.ts'
 import { type Client, openSession, type Session } from '../../access/people/sessions.ts'
 import { withDevice } from '../../access/people/sign-in-delay.ts'
-import { storeById } from '../../access/stores/stores.ts'
+import { storeById } from '../../access/stores/caller-store.ts'
 import {
   type DataServices,
   inTransaction,

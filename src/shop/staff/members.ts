@@ -4,7 +4,7 @@ import { type Account, type NewPassword, notFound, setPassword } from '../../acc
 import { insertIdentity, refuseTaken } from '../../access/people/identities.ts'
 import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../../access/people/passwords.ts'
 import { endSessions } from '../../access/people/sessions.ts'
-import { noSuchStore, storeById } from '../../access/stores/stores.ts'
+import { noSuchStore, storeById } from '../../access/stores/caller-store.ts'
 import {
   byId,
   type DataServices,

@@ -1,6 +1,6 @@
 // What pages call what the server knows by a word of its own.
 
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { capital, labelOf, plural } from '../../foundation/texts/label.ts'
 import { type Phrase, type Text, t } from '../../foundation/texts/text.ts'
 import { servedResources } from '../registry.ts'

@@ -1,7 +1,7 @@
 import { allows } from '../../access/applications/privileges.ts'
 import type { Access, Privileges } from '../../engine/caller.ts'
-import type { Resource } from '../../engine/definition/define.ts'
 import type { FieldSet } from '../../engine/definition/fields.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { type Text, t } from '../../foundation/texts/text.ts'
 import { type Service, servedResources } from '../registry.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { allows, exceeds } from '../../access/applications/privileges.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
-import { noSuchStore } from '../../access/stores/stores.ts'
+import { noSuchStore } from '../../access/stores/caller-store.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import { databaseError } from '../../foundation/database/outage.ts'

@@ -5,9 +5,9 @@ import {
   type LoggedCall,
   newestCalls,
 } from '../../access/applications/calls/call-log.ts'
+import type { Endpoint, Operation } from '../../engine/definition/endpoints.ts'
 import { date, integer, long, text } from '../../engine/definition/fields.ts'
 import { readFlag } from '../../engine/definition/filters.ts'
-import type { Endpoint, Operation } from '../../engine/reading/endpoints.ts'
 import { limitOf, onlyValue } from '../../engine/reading/paging.ts'
 import { limitParameter, shown } from './endpoints.ts'
 import { shownType } from './shown-type.ts'

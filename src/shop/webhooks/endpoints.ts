@@ -1,6 +1,15 @@
 import type { Caller } from '../../engine/caller.ts'
-import { changeOnce, created, updated } from '../../engine/changing/change-requests.ts'
-import { readWhole } from '../../engine/changing/passed-over.ts'
+import { readWhole } from '../../engine/changing/ignored.ts'
+import { changeOnce, created, updated } from '../../engine/changing/requests.ts'
+import type {
+  Answer,
+  Call,
+  Endpoint,
+  Operation,
+  Query,
+  QueryParameter,
+  RecordsAnswer,
+} from '../../engine/definition/endpoints.ts'
 import { type EventKind, eventKind, eventKinds, eventNames } from '../../engine/definition/event-kinds.ts'
 import { boolean, constant, fieldSet, type Scalar, text } from '../../engine/definition/fields.ts'
 import {
@@ -11,20 +20,10 @@ import {
   readWholeNumber,
   wrongParameter,
 } from '../../engine/definition/filters.ts'
-import {
-  type Answer,
-  type Call,
-  type Endpoint,
-  listingAnswer,
-  listOptions,
-  type Operation,
-  type QueryParameter,
-  type RecordsAnswer,
-} from '../../engine/reading/endpoints.ts'
-import { limitOf, onlyValue, pageOf, type Query, valuesIn } from '../../engine/reading/paging.ts'
+import { limitOf, onlyValue, pageOf, valuesIn } from '../../engine/reading/paging.ts'
 import { listFixed } from '../../engine/reading/read.ts'
-import { shapeRecords } from '../../engine/reading/shape.ts'
-import { announce, deliveriesChannel } from '../../engine/recording/announce.ts'
+import { listingAnswer, listOptions, shapeRecords } from '../../engine/reading/shape.ts'
+import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import {

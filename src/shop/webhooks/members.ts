@@ -1,7 +1,7 @@
-import type { Resource } from '../../engine/definition/define.ts'
 import { type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
 import { type Field, type FieldSet, isStamp, type ListField, type ValueField } from '../../engine/definition/fields.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
 import type { StoreFailure } from '../../foundation/values/failure.ts'
 import { candidateOf, nearestName } from '../../foundation/values/nearest.ts'
@@ -67,7 +67,7 @@ export function readMembers(given: string, kind: EventKind): string | null {
 function refuse(given: string, { name }: EventKind, known: readonly string[]): never {
   const meant = nearestName(
     given,
-    known.map((path) => candidateOf(path, [path, path.slice(path.lastIndexOf('.') + 1)])),
+    known.map((path) => candidateOf(path)),
   )
   const shown = given.length > 80 ? `${given.slice(0, 80).toWellFormed()}…` : given
   const hint = meant === null ? '' : `; the nearest is ${meant}`

@@ -1,7 +1,7 @@
 import { requireAccess } from '../../access/applications/authenticate.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Change } from '../../engine/changing/change.ts'
 import { eventKind } from '../../engine/definition/event-kinds.ts'
+import type { Change } from '../../engine/definition/resource.ts'
 import type { Row } from '../../engine/definition/stored-row.ts'
 import { lockInStore, locks } from '../../foundation/database/advisory-locks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'

@@ -1,7 +1,7 @@
 import type { Caller } from '../../engine/caller.ts'
 import { eventKind } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
-import { announce, deliveriesChannel } from '../../engine/recording/announce.ts'
+import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import { inStoreTransaction, queryRows, readInTurn } from '../../foundation/database/client.ts'
 import type { Webhook } from '../../foundation/database/generated/client.ts'
 import { constant, type Sql, sql } from '../../foundation/database/sql.ts'

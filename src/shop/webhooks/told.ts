@@ -1,6 +1,6 @@
-import type { Resource } from '../../engine/definition/define.ts'
 import type { EventKind } from '../../engine/definition/event-kinds.ts'
 import { oneOf } from '../../engine/definition/fields.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { categories } from '../resources/categories/categories.ts'
 import { customerGroups } from '../resources/customer-groups/customer-groups.ts'
 import { customers } from '../resources/customers/customers.ts'

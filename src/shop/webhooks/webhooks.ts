@@ -107,8 +107,6 @@ export const webhooks = defineResource({
     dateupdatedstart: since('updatedAt'),
     dateupdatedend: until('updatedAt'),
   },
-  owner: ownWebhooks,
   endpoints: () => [...webhookEndpoints(), callsEndpoint],
-  rules: webhookRules,
-  isOneByOne: true,
+  rules: { owner: ownWebhooks, check: webhookRules, isOneByOne: true },
 })

@@ -4,22 +4,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Outcome, startCommand } from '../../support/run-command.ts'
 import { freePort, temporaryFolder } from '../../support/run-server.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto } from '../engine/transfer/fixture.ts'
 
-let server: TestServer
 let shop: TestStore
-let baseUrl: string
 let folder: string
 
-beforeAll(async () => {
-  server = await openServer()
-  baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
 beforeEach(async () => {
   folder = temporaryFolder()
   shop = await server.openStore()

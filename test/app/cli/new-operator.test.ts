@@ -1,22 +1,15 @@
 import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { testPerson } from '../../support/person.ts'
 import { startCommand } from '../../support/run-command.ts'
 import { temporaryFolder } from '../../support/run-server.ts'
-import { openServer, type TestServer } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { withApp } from '../access/people/factors/fixture.ts'
 
-let server: TestServer
-let folder: string
-let baseUrl: string
-
-beforeAll(async () => {
-  server = await openServer({ SANDBOX: 'no' })
-  baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-  folder = temporaryFolder()
-})
+const server = await sharedServer({ SANDBOX: 'no' })
+const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
+const folder = temporaryFolder()
 afterAll(async () => {
-  await server?.close()
   rmSync(folder, { recursive: true })
 })
 

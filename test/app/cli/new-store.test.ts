@@ -4,28 +4,22 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { request } from 'undici'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateKey } from '../../../src/foundation/values/secrets.ts'
 import { type Command, startCommand } from '../../support/run-command.ts'
 import { freePort, temporaryFolder } from '../../support/run-server.ts'
-import { openServer, type TestServer } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 
 const password = 'a quiet harbour with boats'
 
-let server: TestServer
-let baseUrl: string
-let folder: string
 let shopNumber = 0
 /** Of a store that there is not yet. */
 let shop: string
 
-beforeAll(async () => {
-  server = await openServer({ TIME_ZONE: 'Europe/Vienna' })
-  baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-  folder = temporaryFolder()
-})
+const server = await sharedServer({ TIME_ZONE: 'Europe/Vienna' })
+const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
+const folder = temporaryFolder()
 afterAll(async () => {
-  await server?.close()
   rmSync(folder, { recursive: true })
 })
 beforeEach(() => {

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lastCalls } from '../../../src/access/applications/calls/call-log.ts'
-import { openServer, type TestServer } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { openClient, openShop, post, type TestClient, tokenOf } from '../http/oauth/fixture.ts'
 
 // A program with the three headers, whose gateway or HTTP library adds an Authorization of its own to every request.
 
-let server: TestServer
-let client: TestClient
-let other: TestClient
-let shop: Awaited<ReturnType<typeof openShop>>
-let otherShop: Awaited<ReturnType<typeof openShop>>
-beforeAll(async () => {
-  server = await openServer()
-  client = await openClient(server)
-  other = await openClient(server, { Name: 'Another' })
-  shop = await openShop(server)
-  otherShop = await openShop(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const client = await openClient(server)
+const other = await openClient(server, { Name: 'Another' })
+const shop = await openShop(server)
+const otherShop = await openShop(server)
 
 type Shop = typeof shop
 

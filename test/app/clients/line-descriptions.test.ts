@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { goodsWords } from '../../../src/shop/resources/orders/line-description.ts'
 import { operatorKey } from '../../support/services.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer, type TestStore } from '../../support/store.ts'
 import { openSandbox } from '../http/reference/sandbox-store.ts'
 import { soapCall, treeOf } from '../http/soap/support.ts'
 
@@ -61,11 +61,7 @@ const wrong = (orders: readonly Order[]) =>
     .filter((order) => totalCents(order) !== cents(order.OrderAmount))
     .map((order) => [order.OrderID, totalCents(order), cents(order.OrderAmount), order.OrderItemList])
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 test('every order of the sandbox adds up', async () => {
   const store = await openSandbox(server)

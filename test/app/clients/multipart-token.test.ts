@@ -1,27 +1,13 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../support/store.ts'
-import {
-  callStatus,
-  codeOf,
-  exchangeOf,
-  openClient,
-  openShop,
-  type Query,
-  type TestClient,
-} from '../http/oauth/fixture.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedServer } from '../../support/store.ts'
+import { callStatus, codeOf, exchangeOf, openClient, openShop, type Query } from '../http/oauth/fixture.ts'
 
 // A program whose HTTP library sends every form as multipart/form-data.
 
-let server: TestServer
-let client: TestClient
-let shop: Awaited<ReturnType<typeof openShop>>
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-  client = await openClient(server)
-  shop = await openShop(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
+const client = await openClient(server)
+const shop = await openShop(server)
 
 interface Written {
   readonly contentType: string

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { sharedServer } from '../../support/store.ts'
 import { operator } from '../engine/transfer/fixture.ts'
 
 // A client whose SKUs are numbers of twenty digits, and that writes them as JSON numbers. Its bodies are texts, as JavaScript cannot
@@ -7,16 +7,14 @@ import { operator } from '../engine/transfer/fixture.ts'
 
 const [mug, cup] = ['90000000000000000001', '90000000000000000000']
 
-let server: TestServer
-let shop: TestStore
+const server = await sharedServer()
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
   const product = (sku: string) => `{ "SKUInfo": { "SKU": ${sku}, "Name": "Product ${sku}", "Price": 5, "Stock": 10 } }`
   const body = `[${product(cup)}, ${product(mug)}]`
   expect((await shop.call('POST', '/Products', { body, tolerated: true })).statusCode).toBe(201)
 })
-afterAll(() => server.close())
 
 const stocks = async () => {
   const answer = await shop.call('GET', '/Products/SkuInfo')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Stage } from './stage.ts'
 
 /** How the credentials may be spelt (contract §5, rest-protocol §2). */

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { CallOptions, TestStore } from '../../support/store.ts'
 import { at } from './paths.ts'
 import type { Wire } from './samples.ts'

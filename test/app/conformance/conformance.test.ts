@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { servedResources } from '../../../src/shop/registry.ts'
-import { openServer, type TestServer } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { access } from './access.ts'
 import { belowOrders } from './below-orders.ts'
 import { belowWebhooks } from './below-webhooks.ts'
@@ -26,13 +26,7 @@ import { validating } from './validating.ts'
 // What the contract and rest-resources §0 promise of every service alike, asked of each through the front door. A service
 // brings a fixture: how its records are made, and an example for each of its filters.
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await openServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
-})
-
-afterAll(() => server.close())
+const server = await sharedServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
 
 everywhere()
 

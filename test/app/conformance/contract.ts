@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
-import type { Method, Resource } from '../../../src/engine/definition/define.ts'
+import type { Method } from '../../../src/engine/caller.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { ResultItem } from '../../../src/foundation/values/failure.ts'
 import { expectNothing } from './answers.ts'
 import {

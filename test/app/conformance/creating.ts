@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { countOf, expectRefusal, idPath, resultId } from './answers.ts'
 import { defaultsOf, differences, namesIn, namesOf, shownOf } from './differences.ts'
 import { at, merged, withValue } from './paths.ts'

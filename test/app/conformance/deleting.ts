@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { countOf, expectNothing } from './answers.ts'
 import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
 import type { Stage } from './stage.ts'

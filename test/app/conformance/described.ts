@@ -1,5 +1,5 @@
-import type { Resource, SubResource } from '../../../src/engine/definition/define.ts'
 import type { Field, FieldSet, ValueField } from '../../../src/engine/definition/fields.ts'
+import type { Resource, SubResource } from '../../../src/engine/definition/resource.ts'
 import { isValue } from './paths.ts'
 import { boundsOf, longestText } from './samples.ts'
 

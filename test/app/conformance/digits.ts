@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
 import type { FieldSet, ValueField } from '../../../src/engine/definition/fields.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { LongNumber, roundNumbers } from '../../../src/foundation/values/long-number.ts'
 import { importInto } from '../engine/transfer/fixture.ts'
 import { expectRefusal } from './answers.ts'

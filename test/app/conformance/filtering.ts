@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
 import { columnPath } from '../../../src/engine/definition/fields.ts'
 import type { Filter } from '../../../src/engine/definition/filters.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { CallOptions } from '../../support/store.ts'
 import { countOf, expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { type FilterExample, type FilterKind, givenBy } from './fixtures.ts'

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { importRecords } from '../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../src/engine/transfer/lines.ts'
-import { type OrderRecord, orderFigures } from '../../../src/http/pages/order-figures.ts'
-import { type PaidRecord, paidOf } from '../../../src/http/pages/order-payments.ts'
 import { resources, type Service } from '../../../src/shop/registry.ts'
 import { exact, toNumber } from '../../../src/shop/resources/orders/amounts.ts'
+import { orderFigures } from '../../../src/shop/resources/orders/figures.ts'
+import type { OrderRecord } from '../../../src/shop/resources/orders/orders.ts'
+import { paymentsOf } from '../../../src/shop/resources/orders/payments.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'
 import type { Overrides, Wire } from './samples.ts'
 
@@ -485,9 +486,9 @@ export const fixtures = {
 
 /** As the pages of an order work it out, of one that has no returns. */
 function sumsOf(record: Wire): Wire {
-  const order = record as unknown as OrderRecord & PaidRecord & { readonly OrderID: number }
+  const order = record as unknown as OrderRecord
   const { subtotal, shipping, discount, tax } = orderFigures(order, 'USD')
-  const { paid, refunded, net, open } = paidOf(order.OrderAmount, order.TransactionList)
+  const { paid, refunded, net, open } = paymentsOf(order)
   const parts = exact(subtotal) + exact(shipping) + exact(tax) - exact(discount)
   return {
     OrderID: order.OrderID,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { TestStore } from '../../support/store.ts'
 import { idPath } from './answers.ts'
 import { resultsIn } from './dialects.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { CallOptions } from '../../support/store.ts'
 import { countOf, expectNothing, expectRefusal, idsIn } from './answers.ts'
 import type { Stage } from './stage.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { NestedSubResource, Resource } from '../../../src/engine/definition/define.ts'
 import type { ListField } from '../../../src/engine/definition/fields.ts'
+import type { NestedSubResource, Resource } from '../../../src/engine/definition/resource.ts'
 import { expectNothing, expectRefusal } from './answers.ts'
 import { differences, shownOf } from './differences.ts'
 import { freshItem } from './places.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
 import type { ListField } from '../../../src/engine/definition/fields.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { differences, shownOf } from './differences.ts'
 import { isValue, isWritable, listsOf } from './paths.ts'
 import { change, newWholeRecord, nextSeed, overridesOf, readRecord } from './records.ts'

@@ -1,13 +1,13 @@
+import type { Method } from '../../../src/engine/caller.ts'
+import type { ListField } from '../../../src/engine/definition/fields.ts'
 import type {
   ComputedSubResource,
-  Method,
   NestedSubResource,
   ProjectedSubResource,
   RelatedSubResource,
   Resource,
   SubResource,
-} from '../../../src/engine/definition/define.ts'
-import type { ListField } from '../../../src/engine/definition/fields.ts'
+} from '../../../src/engine/definition/resource.ts'
 import { projectionOf } from '../../../src/engine/reading/read.ts'
 import { idPath } from './answers.ts'
 import { at } from './paths.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Referrer } from '../../../src/engine/changing/referrers.ts'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Referrer } from '../../../src/engine/definition/links.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { resources } from '../../../src/shop/registry.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { differences } from './differences.ts'

@@ -1,7 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, test } from 'vitest'
-import { accessOf } from '../../../src/engine/caller.ts'
-import type { Method } from '../../../src/engine/definition/define.ts'
+import { accessOf, type Method } from '../../../src/engine/caller.ts'
 import type { ResultItem } from '../../../src/foundation/values/failure.ts'
 import { servedResources } from '../../../src/shop/registry.ts'
 import type { Method as HttpMethod } from '../../support/store.ts'

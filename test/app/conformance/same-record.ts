@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { RelatedSubResource, Resource, SubResource } from '../../../src/engine/definition/define.ts'
 import type { FieldSet, ListField } from '../../../src/engine/definition/fields.ts'
+import type { RelatedSubResource, Resource, SubResource } from '../../../src/engine/definition/resource.ts'
 import { projectionOf } from '../../../src/engine/reading/read.ts'
 import { resources } from '../../../src/shop/registry.ts'
 import { exportOf, linesOf } from '../engine/transfer/fixture.ts'

@@ -1,6 +1,6 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
 import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
-import type { RelatedSubResource, Resource } from '../../../src/engine/definition/define.ts'
+import type { RelatedSubResource, Resource } from '../../../src/engine/definition/resource.ts'
 import { operator } from '../../support/actors.ts'
 import type { TestStore } from '../../support/store.ts'
 import { rowsOf } from '../engine/transfer/fixture.ts'

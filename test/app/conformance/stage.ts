@@ -1,7 +1,7 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
 import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Access } from '../../../src/engine/caller.ts'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Service } from '../../../src/shop/registry.ts'
 import { operator } from '../../support/actors.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../../support/store.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { expectRefusal, idPath } from './answers.ts'
 import { dialects, send } from './dialects.ts'
 import { listsOf, valuesOf, withValue } from './paths.ts'

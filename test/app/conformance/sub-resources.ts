@@ -4,7 +4,7 @@ import type {
   ProjectedSubResource,
   RelatedSubResource,
   Resource,
-} from '../../../src/engine/definition/define.ts'
+} from '../../../src/engine/definition/resource.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { type FilterExample, givenBy } from './fixtures.ts'
 import { nestedItems } from './nested-items.ts'

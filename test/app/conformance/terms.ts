@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Method } from '../../../src/engine/definition/define.ts'
+import type { Method } from '../../../src/engine/caller.ts'
 import type { Entries, Place } from './places.ts'
 import type { Scene } from './scene.ts'
 

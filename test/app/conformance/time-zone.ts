@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { differences } from './differences.ts'
 import { valuesOf } from './paths.ts'
 import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'

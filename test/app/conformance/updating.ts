@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { expectRefusal, idPath } from './answers.ts'
 import { differences, shownOf } from './differences.ts'
 import { at, isFreeText, isOptional, merged, plainValuesOf, withValue } from './paths.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { expectRefusal } from './answers.ts'
 import { differences } from './differences.ts'
 import { isValue, membersOf, merged, plainValuesOf, valuesOf } from './paths.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRecord, deleteRecord, inChange, updateRecord } from '../../../src/engine/changing/change.ts'
 import { eventKinds, productKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { raise } from '../../../src/engine/recording/events.ts'
@@ -6,18 +6,13 @@ import { inTransaction } from '../../../src/foundation/database/client.ts'
 import { placeOrder } from '../../../src/shop/resources/orders/place-order.ts'
 import { products } from '../../../src/shop/resources/products/products.ts'
 import { storedEvents } from '../../support/events.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { exportOf, importInto, linesOf, operator } from './transfer/fixture.ts'
 
 // What is recorded of a change, whatever door it came through (webhooks §2).
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 
 let serial = 0
 
@@ -189,7 +184,7 @@ describe('a product', () => {
     ['Category', { CategoryName: 'Shelf' }, (key: number) => ({ CategoryList: [{ CategoryID: key }] })],
     ['Distributors', { CompanyName: 'Carrier' }, (key: number) => ({ DistributorList: [{ DistributorID: key }] })],
   ])('that loses its reference when one of %s is deleted has changed, without it', async (service, body, fields) => {
-    const key = Number((await shop.call('POST', `/${service}`, { body })).json()[0].Value)
+    const key = await shop.add(`/${service}`, body)
     const ids = [await newProduct(fields(key)), await newProduct(fields(key))]
     await newProduct()
 
@@ -291,7 +286,7 @@ test('a customer is new once, and no event knows a password', async () => {
   const body = { Email: 'robin@shopper.example', Password: 'a long password', BillingLastName: 'Reed' }
   let id = 0
   const recorded = await recordedBy(async () => {
-    id = Number((await shop.call('POST', '/Customers', { body })).json()[0].Value)
+    id = await shop.add('/Customers', body)
     await shop.call('PUT', `/Customers/${id}`, { body: { BillingLastName: 'Rush', Password: 'a long password!' } })
   })
 

@@ -1,27 +1,20 @@
 import fc, { type GeneratorValue } from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { FieldSet, ListField, ValueField } from '../../../src/engine/definition/fields.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { canImport, serviceOf } from '../../../src/http/pages/records/services.ts'
 import { resources } from '../../../src/shop/registry.ts'
-import { fieldsAt, type TestPerson } from '../../support/person.ts'
+import { fieldsAt } from '../../support/person.ts'
 import { merchantIn, proveAgain } from '../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { soapCall, type Tree, treeOf } from '../http/soap/support.ts'
 import { importInto } from './transfer/fixture.ts'
 
 // Whatever an import stores can be sent back by every door as that door shows it, and nothing is changed by it.
 
-let server: TestServer
-let shop: TestStore
-let merchant: TestPerson
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const merchant = await merchantIn(server, shop.store)
 
 type Wire = Record<string, unknown>
 type Draw = GeneratorValue

@@ -1,5 +1,5 @@
-import type { NestedSubResource, Resource } from '../../../src/engine/definition/define.ts'
 import type { ListField } from '../../../src/engine/definition/fields.ts'
+import type { NestedSubResource, Resource } from '../../../src/engine/definition/resource.ts'
 import { servedResources } from '../../../src/shop/registry.ts'
 import type { Wire } from '../conformance/samples.ts'
 import type { Side } from './two-stores.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { merchantIn } from '../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'
-import { importInto, operator } from '../engine/transfer/fixture.ts'
+import { importInto } from '../engine/transfer/fixture.ts'
 import { webhookBody } from '../http/rest/webhooks-fixture.ts'
 import { soapCall } from '../http/soap/support.ts'
 import { allShownBy, type Client, change, openProcess, send } from './fixture.ts'
@@ -80,7 +80,7 @@ async function fill(): Promise<void> {
 
 async function asOperator(method: 'PUT' | 'POST', path: string, payload: object) {
   const url = `/admin/stores/${shop.store.id}${path}`
-  const answer = await server.app.inject({ method, url, headers: operator(server), payload })
+  const answer = await server.operate(method, url, payload)
   expect([200, 201], answer.body).toContain(answer.statusCode)
   return answer
 }

@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { connect } from '../../../src/foundation/database/client.ts'
 import { servedResources } from '../../../src/shop/registry.ts'
 import { workerDatabase } from '../../support/database.ts'

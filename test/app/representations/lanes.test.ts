@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { statementsOf } from '../../support/statements.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { otherApplication, webhookBody } from '../http/rest/webhooks-fixture.ts'
 import { change, send } from './fixture.ts'
 
 // Single records that are asked for at once are read together (docs/decisions/representations.md).
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 
 let serial = 0
 async function product(ManufacturerID = 0): Promise<number> {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Sql } from '../../../src/foundation/database/sql.ts'
 import { productTexts } from '../../../src/http/soap/records/product.ts'
 import { servedResources } from '../../../src/shop/registry.ts'
 import { products } from '../../../src/shop/resources/products/products.ts'
 import { openClient } from '../../support/client.ts'
-import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+import { cloneDatabase } from '../../support/database.ts'
 import { listTables } from '../../support/version-guard.ts'
 
 // What a record shows of other rows than its own and those of its lists has a version, which triggers raise.
@@ -17,10 +17,10 @@ interface Trigger {
   readonly columns: readonly string[]
 }
 
-let database: TestDatabase
 let triggers: readonly Trigger[]
+const database = await cloneDatabase()
+
 beforeAll(async () => {
-  database = await cloneDatabase()
   const client = await openClient(database.url)
   const { rows } = await client.query<Trigger>(`
     SELECT c.relname AS "table", concat(CASE WHEN tgtype & 4 > 0 THEN 'INSERT ' END, CASE WHEN tgtype & 8 > 0 THEN 'DELETE ' END,

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { openClient } from '../../support/client.ts'
 import { workerDatabase } from '../../support/database.ts'
 import { type SentStatement, statementsOf } from '../../support/statements.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer, type TestStore } from '../../support/store.ts'
 import { change, send } from './fixture.ts'
 
 // How many statements a read sends.
 
-let server: TestServer
 let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 // Of which nothing is kept.
 beforeEach(async () => {
   shop = await server.openStore()
@@ -23,7 +20,6 @@ beforeEach(async () => {
   await change(server, shop, 'POST', '/Products', products)
   await read('/Customers?countonly=1')
 })
-afterAll(() => server.close())
 
 const read = (path: string, accept?: string, known?: string) =>
   send(server, shop, 'GET', path, { ...(known !== undefined && { known }), accept })

@@ -1,15 +1,11 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operatorKey } from '../../support/services.ts'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
+import { registered } from '../../app/http/pages/developers/fixture.ts'
+import { operator } from '../../support/actors.ts'
+import { developerIn } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
-import {
-  hasBrowser,
-  inspect,
-  type ListeningServer,
-  launchBrowser,
-  openContext,
-  openListeningServer,
-} from './browser.ts'
+import { hasBrowser, inspect, openStage, type Stage } from './browser.ts'
 import { findFaintControls } from './focus.ts'
 
 /** One of each template, with the longest of what it may have, by a name for its picture. */
@@ -22,7 +18,6 @@ const pages = [
   ['docs-conventions', '/docs/reference/conventions'],
   ['docs-service', '/docs/reference/Products'],
   ['docs-operation', '/docs/reference/Manufacturers/updateManufacturer'],
-  ['docs-operation-list', '/docs/reference/Orders/listOrderRefunds'],
   ['docs-operation-operator', '/docs/reference/Operator/createStore'],
   ['docs-operation-oauth', '/docs/reference/OAuth/exchangeCode'],
   ['docs-changelog', '/docs/changelog'],
@@ -32,39 +27,30 @@ const pages = [
 ] as const
 
 describe.skipIf(!hasBrowser)('the documentation', () => {
-  let browser: Browser
-  let server: ListeningServer
+  let stage: Stage
   let shop: TestStore
-  let context: BrowserContext
   let page: Page
-  const faults: string[] = []
   const knownControls = new Set<string>()
 
   beforeAll(async () => {
-    server = await openListeningServer()
-    browser = await launchBrowser()
-    shop = await server.openStore()
+    stage = await openStage()
+    shop = await stage.openStore()
     await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'LAMP', Name: 'Brass lamp', Price: 42.5 } } })
     await shop.call('POST', '/Manufacturers', { body: { ManufacturerName: 'Smith' } })
     // The first page makes all of them.
-    await server.app.inject('/docs')
-    context = await openContext(browser, server.origin, faults)
-    page = await context.newPage()
+    await stage.app.inject('/docs')
+    page = await stage.visit()
   }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  afterAll(() => stage?.close())
+  afterEach(() => expect(stage.faults.splice(0)).toEqual([]))
 
   test.each(pages)(
     '%s is sound for eyes, ears and keyboards, at a desk and on a phone',
     async (name, address) => {
       const answer = await page.goto(address)
       expect(answer?.status()).toBe(name === 'docs-not-found' ? 404 : 200)
-      expect(await page.locator('h1').count()).toBe(1)
       await inspect(page, name)
       expect(await findFaintControls(page, knownControls)).toEqual([])
-      expect(faults).toEqual([])
     },
     60_000,
   )
@@ -104,24 +90,18 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
 
   test('a developer’s keys are filled in after a recent proof, and kept nowhere', async () => {
     const address = '/docs/reference/OrderStatus/listOrderStatuses'
-    const own = await openContext(browser, server.origin, faults)
-    const developer = await own.newPage()
-    await developer.goto(address)
-    await developer.getByText('Try it on this server').click()
-    await developer.getByRole('button', { name: 'Use the keys of my application' }).click()
-    await developer.getByText('You are not signed in.').waitFor()
-    const signIn = await developer.getByRole('link', { name: 'Sign in as a developer' }).getAttribute('href')
+    const stranger = await stage.visit()
+    await stranger.goto(address)
+    await stranger.getByText('Try it on this server').click()
+    await stranger.getByRole('button', { name: 'Use the keys of my application' }).click()
+    await stranger.getByText('You are not signed in.').waitFor()
+    const signIn = await stranger.getByRole('link', { name: 'Sign in as a developer' }).getAttribute('href')
     expect(signIn).toBe(`/developers/sign-in?next=${encodeURIComponent(address)}`)
 
-    const publicKey = await signUpWithApplication(developer)
-    const subscribed = await fetch(`${server.origin}/admin/stores/${shop.store.id}/subscriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ PublicKey: publicKey }),
-    })
-    expect(subscribed.status).toBe(201)
-    const { Token } = (await subscribed.json()) as { Token: string }
-
+    const person = await developerIn(stage)
+    const { PublicKey: publicKey } = await registered(person)
+    const { token: Token } = await subscribe(stage.services, { storeId: shop.store.id, publicKey, actor: operator })
+    const developer = await stage.visit(person)
     await developer.goto(address)
     await developer.getByText('Try it on this server').click()
     await developer.getByRole('button', { name: 'Use the keys of my application' }).click()
@@ -138,15 +118,14 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     await developer.getByText('The keys are filled in.').waitFor()
     const kept = await developer.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
     expect(kept).not.toContain(Token)
-    const html = await (await own.request.get('/docs/reference/Customers/listCustomers')).text()
+    const html = await (await developer.request.get('/docs/reference/Customers/listCustomers')).text()
     expect(html).not.toContain(Token)
 
-    server.clock.ms += 16 * 60_000
+    stage.clock.ms += 16 * 60_000
     await developer.reload()
     await developer.getByText('Try it on this server').click()
     await developer.getByRole('link', { name: 'Show who you are' }).waitFor()
     expect(await developer.locator('[data-key=Token]').inputValue()).toBe('')
-    await own.close()
   }, 60_000)
 
   test('the language that was chosen is that of all examples, here and on the next page', async () => {
@@ -158,8 +137,7 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
   })
 
   test('without a script everything can be read, examples can be chosen, and the search finds', async () => {
-    const plain = await openContext(browser, server.origin, faults, { javaScriptEnabled: false })
-    const reader = await plain.newPage()
+    const reader = await stage.visit(undefined, { javaScriptEnabled: false })
     await reader.goto('/docs')
     await reader.getByRole('searchbox').fill('stock sync')
     await reader.getByRole('button', { name: 'Search' }).click()
@@ -172,21 +150,5 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     await reader.locator('details:has(#curl) > summary').click()
     await reader.getByText('curl -X PUT').waitFor()
     expect(await reader.getByText('Try it on this server').isVisible()).toBe(false)
-    await plain.close()
   })
-
-  async function signUpWithApplication(developer: Page): Promise<string> {
-    await developer.goto('/developers/sign-up')
-    await developer.getByLabel('E-mail address').fill('docs@developers.example')
-    await developer.getByLabel('Password', { exact: true }).fill('correct horse battery')
-    await developer.getByRole('main').getByRole('button').click()
-    await developer.waitForURL('**/developers/applications**')
-    await developer.goto('/developers/applications/new')
-    await developer.getByLabel('Name', { exact: true }).fill('Stock sync')
-    await developer.getByLabel('An existing program').check()
-    await developer.getByLabel('Everything').check()
-    await developer.getByRole('button', { name: 'Register' }).click()
-    await developer.getByText('The application is registered.').waitFor()
-    return (await developer.locator('#PublicKey').textContent()) ?? ''
-  }
 })

@@ -7,8 +7,11 @@ import { knownMigrations, migrate } from '../../../src/foundation/database/migra
 import { queryOf } from '../../../src/foundation/database/query.ts'
 import { openSnapshot } from '../../../src/foundation/database/snapshot.ts'
 import { startEmbedded } from '../../../src/foundation/embedded/embedded.ts'
+import { StartupError } from '../../../src/foundation/process/startup-error.ts'
 import { writeWholeFile } from '../../../src/foundation/process/whole-file.ts'
+import { createSecrets } from '../../../src/foundation/values/secrets.ts'
 import { fillDatabase as fillTables } from '../../../src/operations/installation/backup/fill.ts'
+import { refuseOther } from '../../../src/operations/installation/backup/header.ts'
 import { openBackup } from '../../../src/operations/installation/backup/read.ts'
 import { restoreBackup } from '../../../src/operations/installation/backup/restore.ts'
 import { copyLine, ROWS_END } from '../../../src/operations/installation/backup/rows.ts'
@@ -310,101 +313,63 @@ function without(names: readonly string[], contents: Record<string, string>): Re
   return Object.fromEntries(Object.entries(contents).filter(([name]) => !names.includes(name)))
 }
 
-describe('a restore refuses, and leaves an empty database', () => {
-  function flipped(at: (length: number) => number): Buffer {
+describe('a restore refuses', () => {
+  const flipped = (name: string, at: (length: number) => number): string => {
     const bytes = readFileSync(file)
     const index = at(bytes.length)
     bytes[index] = (bytes[index] ?? 0) ^ 1
-    return bytes
+    return written(name, bytes)
   }
+  const begun = (name: string, end: number) => written(name, readFileSync(file).subarray(0, end))
+  const withMigrations = (name: string, migrations: string[]) =>
+    altered(name, (header) => Object.assign(header, { migrations }))
+  const damaged = /^\S+ is cut off or damaged/
+  const foreign = /^\S+ is not a backup of this server/
 
-  const cases: { name: string; path: () => string; settings?: object; says: RegExp }[] = [
-    {
-      name: 'another key',
-      path: () => file,
-      settings: { SECRET_KEY: 'another-key-of-the-tests-another-key' },
-      says: /^\S+ was made under another SECRET_KEY\. Give the key of that time/,
-    },
-    {
-      name: 'a newer version',
-      path: () => altered('newer', (header) => Object.assign(header, { migrations: [...knownMigrations(), '2099_x'] })),
-      says: /^\S+ is of a newer version, which has migration 2099_x\. Restore it with that version/,
-    },
-    {
-      name: 'a version without an earlier migration',
-      path: () => altered('gap', (header) => Object.assign(header, { migrations: knownMigrations().slice(1) })),
-      says: /^\S+ lacks migration \S+, but has later ones\. Restore it with the version that wrote it/,
-    },
-    {
-      name: 'another format',
-      path: () => altered('format', (header) => Object.assign(header, { formatVersion: 2 })),
-      says: /^\S+ has format 2, and this version reads format 1\./,
-    },
-    {
-      name: 'a table that the database lacks',
-      path: () => altered('tables', (header) => Object.assign(header, { tables: [{ name: 'Own', columns: ['a'] }] })),
-      says: /^The table \S+ is not the same in/,
-    },
-    {
-      name: 'a file without its last byte',
-      path: () => written('last', readFileSync(file).subarray(0, -1)),
-      says: /^\S+ is cut off or damaged/,
-    },
-    {
-      name: 'half a file',
-      path: () => written('half', readFileSync(file).subarray(0, 100_000)),
-      says: /^\S+ is cut off or damaged/,
-    },
-    {
-      name: 'a file cut off in its header',
-      path: () => written('begun', readFileSync(file).subarray(0, 60)),
-      says: /^\S+ is cut off or damaged/,
-    },
-    {
-      name: 'one bit of the rows',
-      path: () =>
-        written(
-          'rows',
-          flipped((length) => Math.floor(length / 2)),
-        ),
-      says: /^\S+ is cut off or damaged/,
-    },
-    {
-      name: 'one bit of the header',
-      path: () =>
-        written(
-          'header',
-          flipped(() => 100),
-        ),
-      says: /^\S+ is cut off or damaged/,
-    },
-    {
-      name: 'one bit of the numbers of rows',
-      path: () =>
-        written(
-          'end',
-          flipped((length) => length - 70),
-        ),
-      says: /^\S+ is cut off or damaged/,
-    },
-    {
-      name: 'another file',
-      path: () => written('other', Buffer.from('{}\n')),
-      says: /^\S+ is not a backup of this server/,
-    },
-    {
-      name: 'an empty file',
-      path: () => written('empty', Buffer.alloc(0)),
-      says: /^\S+ is not a backup of this server/,
-    },
-    { name: 'no file', path: () => '/nowhere', says: /^\/nowhere cannot be read \(ENOENT\)/ },
-  ]
+  test.each<[name: string, path: () => string, says: RegExp, key?: string]>([
+    ['another key', () => file, /^\S+ was made under another SECRET_KEY\. Give the key of that time/, 'x'.repeat(32)],
+    [
+      'a newer version',
+      () => withMigrations('newer', [...knownMigrations(), '2099_x']),
+      /^\S+ is of a newer version, which has migration 2099_x\. Restore it with that version/,
+    ],
+    [
+      'a version without an earlier migration',
+      () => withMigrations('gap', knownMigrations().slice(1)),
+      /^\S+ lacks migration \S+, but has later ones\. Restore it with the version that wrote it/,
+    ],
+    [
+      'another format',
+      () => altered('format', (header) => Object.assign(header, { formatVersion: 2 })),
+      /^\S+ has format 2, and this version reads format 1\./,
+    ],
+    ['a file without its last byte', () => begun('last', -1), damaged],
+    ['half a file', () => begun('half', 100_000), damaged],
+    ['a file cut off in its header', () => begun('begun', 60), damaged],
+    ['one bit of the rows', () => flipped('rows', (length) => Math.floor(length / 2)), damaged],
+    ['one bit of the header', () => flipped('header', () => 100), damaged],
+    ['one bit of the numbers of rows', () => flipped('end', (length) => length - 70), damaged],
+    ['another file', () => written('other', Buffer.from('{}\n')), foreign],
+    ['an empty file', () => written('empty', Buffer.alloc(0)), foreign],
+    ['no file', () => '/nowhere', /^\/nowhere cannot be read \(ENOENT\)/],
+  ])('%s before it asks the database', async (_name, path, says, key = keys.SECRET_KEY) => {
+    const read = async () => {
+      const backup = await openBackup(path())
+      refuseOther(backup.header, createSecrets(key), backup.file)
+    }
+    await expect(read()).rejects.toThrow(StartupError)
+    await expect(read()).rejects.toThrow(says)
+  })
 
-  test.each(cases)('$name', async ({ path, settings, says }) => {
+  test('a table that the database lacks in one line, and leaves an empty database', async () => {
+    const tables = [{ name: 'Own', columns: ['a'] }]
+    const path = altered('tables', (header) => Object.assign(header, { tables }))
     await inNewDatabase(async (url) => {
-      const { exited, output } = start('restore', url, [path()], settings)
-      expect({ code: await exited, lines: output().trim().split('\n').length }, output()).toEqual({ code: 2, lines: 1 })
-      expect(output()).toMatch(says)
+      const { code, output } = await run('restore', url, path)
+      expect({ code, output }).toEqual({
+        code: 2,
+        output: expect.stringMatching(/^The table \S+ is not the same in .*\n$/),
+      })
       expect(Object.entries(await contentsOf(url)).filter(([, content]) => !/^(0 |1$)/.test(content))).toEqual([])
     })
   })

@@ -1,6 +1,6 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
 import { addSubscription } from '../../../src/access/applications/subscriptions/subscription-rows.ts'
-import { createStore } from '../../../src/access/stores/stores.ts'
+import { createStore } from '../../../src/access/people/create-store.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { residentMb } from '../../support/resident-memory.ts'
 import { freePort, runServer } from '../../support/run-server.ts'

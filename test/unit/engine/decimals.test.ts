@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { notesFor } from '../../../src/engine/changing/passed-over.ts'
 import { type FieldSet, fieldSet, type ValueField } from '../../../src/engine/definition/fields.ts'
 import { Handling } from '../../../src/engine/definition/handling.ts'
-import { readPatch } from '../../../src/engine/definition/input.ts'
+import { notesFor, readPatch } from '../../../src/engine/definition/input.ts'
 import { resources } from '../../../src/shop/registry.ts'
 
 // What becomes of decimals that are not kept, for each decimal field of each definition that a request may give.

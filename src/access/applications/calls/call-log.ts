@@ -12,7 +12,7 @@ interface WaitingCall extends Omit<ApiCall, 'id' | 'ignored'> {
 /**
  * An API request that used a subscription's token, and its response. `path`: without the query; 200 characters are kept.
  * `status`: from 400 on, a refusal, except 404 to a read; a 401 does not count as use of the subscription. `message`:
- * that of the error, empty on success; 300 characters are kept. `ignored`: names of members and parameters that were passed over;
+ * that of the error, empty on success; 300 characters are kept. `ignored`: names of members and parameters that were ignored;
  * those within 1 kB are kept. `body`: what a refused request sent, of 16 kB at most; kept for 7 days if the subscription keeps bodies
  * when it is written.
  */

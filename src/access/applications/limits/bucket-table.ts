@@ -1,13 +1,7 @@
 import { type Db, execute, queryRows } from '../../../foundation/database/client.ts'
 import { constant, type Sql, sql } from '../../../foundation/database/sql.ts'
-import {
-  type BucketReading,
-  fillBucket,
-  inMillionths,
-  type KeyedBucket,
-  type RateLimit,
-  REQUEST,
-} from './leaky-bucket.ts'
+import type { RateLimit } from '../../stores/rate-limit.ts'
+import { type BucketReading, fillBucket, inMillionths, type KeyedBucket, REQUEST } from './leaky-bucket.ts'
 
 /** In milliseconds since 1970. */
 const databaseClock = () => sql`floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`

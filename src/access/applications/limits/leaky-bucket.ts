@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache'
-
-export interface RateLimit {
-  /** The number of requests allowed in one burst. */
-  readonly capacity: number
-  /** The sustained number of requests per second, with at most three decimals. */
-  readonly leakPerSecond: number
-}
+import type { RateLimit } from '../../stores/rate-limit.ts'
 
 export interface Bucket {
   /** In millionths of a request, so that with rates of three decimals the leak per millisecond is a whole number. */

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ProcessRegistry } from '../../../foundation/database/process-registry.ts'
 import type { Log } from '../../../foundation/process/log.ts'
 import { createLoop, type Loop } from '../../../foundation/process/loop.ts'
+import type { RateLimit } from '../../stores/rate-limit.ts'
 import type { BucketTable } from './bucket-table.ts'
-import { type BucketReading, MemoryBuckets, type RateLimit } from './leaky-bucket.ts'
+import { type BucketReading, MemoryBuckets } from './leaky-bucket.ts'
 
 interface SharingOptions {
   readonly table: BucketTable

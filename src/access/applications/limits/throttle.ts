@@ -1,53 +1,11 @@
-import { z } from 'zod'
 import { networkOf } from '../../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import { namedObject } from '../../../foundation/values/input.ts'
-import { type BucketReading, MemoryBuckets, type RateLimit } from './leaky-bucket.ts'
+import type { RateLimit } from '../../stores/rate-limit.ts'
+import { type BucketReading, MemoryBuckets } from './leaky-bucket.ts'
 import type { SharedBuckets } from './shared-buckets.ts'
 
 /** contract §8 */
 export const contractRateLimit: RateLimit = { capacity: 50, leakPerSecond: 2 }
-
-const CAPACITY_MAX = 1_000_000
-const LEAK_PER_SECOND_MAX = 10_000
-
-const capacity = `must be a whole number from 1 to ${CAPACITY_MAX}`
-const leak = `must be a number from 0.001 to ${LEAK_PER_SECOND_MAX} with at most three decimals`
-
-/** What the members of a rate limit say. */
-export const throttleWords = {
-  Capacity: 'The maximum number of requests in one burst.',
-  LeakPerSecond: 'The sustained number of requests per second.',
-}
-
-/** Validates `{"Capacity": 50, "LeakPerSecond": 2}`. Null: the contract's rate limit. */
-export const throttleInput = namedObject({
-  Capacity: z.int(capacity).min(1, capacity).max(CAPACITY_MAX, capacity).describe(throttleWords.Capacity),
-  LeakPerSecond: z
-    .number(leak)
-    .min(0.001, leak)
-    .max(LEAK_PER_SECOND_MAX, leak)
-    .refine((value) => Number(value.toFixed(3)) === value, leak)
-    .describe(throttleWords.LeakPerSecond),
-})
-  .transform(({ Capacity, LeakPerSecond }): RateLimit => ({ capacity: Capacity, leakPerSecond: LeakPerSecond }))
-  .nullable()
-  .optional()
-  .describe('The rate limit. Null, or left out on creation: a burst of 50 requests, then 2 per second.')
-
-/** The columns of a rate limit, on a store or an application. */
-export function rateLimitColumns(rateLimit: RateLimit | null | undefined) {
-  const { capacity: throttleCapacity = null, leakPerSecond: throttleLeakPerSecond = null } = rateLimit ?? {}
-  return { throttleCapacity, throttleLeakPerSecond }
-}
-
-export function rateLimitOf(row: {
-  throttleCapacity: number | null
-  throttleLeakPerSecond: number | { toNumber(): number } | null
-}): RateLimit | null {
-  const { throttleCapacity: capacity, throttleLeakPerSecond: leakPerSecond } = row
-  return capacity === null || leakPerSecond === null ? null : { capacity, leakPerSecond: Number(leakPerSecond) }
-}
 
 /** Sets the rate limit headers of a response, as on every throttled route. Throws `throttled` for a refused request. */
 export function showBucket(

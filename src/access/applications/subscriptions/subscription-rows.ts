@@ -4,7 +4,7 @@ import type { Prisma, Subscription as SubscriptionRow } from '../../../foundatio
 import { databaseError } from '../../../foundation/database/outage.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { generateKey, type Secrets } from '../../../foundation/values/secrets.ts'
-import { noSuchStore, storeById } from '../../stores/stores.ts'
+import { noSuchStore, storeById } from '../../stores/caller-store.ts'
 import { findOAuthClient, type OAuthClient } from '../tokens/oauth-clients.ts'
 import type { Pair } from './handshakes.ts'
 

@@ -4,8 +4,9 @@ import type { AuthorizationCode } from '../../../foundation/database/generated/c
 import { databaseError } from '../../../foundation/database/outage.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { generateKey, isOneOf, sameSecret } from '../../../foundation/values/secrets.ts'
-import { type Actor, type AuditAction, aboutApplication, recordAudit } from '../../audit/audit.ts'
-import { type AccessServices, changeAccess } from '../access-changes.ts'
+import type { AuditAction } from '../../audit/actions.ts'
+import { type Actor, aboutApplication, recordAudit } from '../../audit/audit.ts'
+import { type AccessServices, changeAccess } from '../../stores/access-changes.ts'
 import type { OAuthClient } from './oauth-clients.ts'
 
 // OAuth's authorization codes, and the tokens that applications exchange them for. The code of an existing application gives an

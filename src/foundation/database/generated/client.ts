@@ -429,6 +429,11 @@ export type CsvMapping = Prisma.CsvMappingModel
  */
 export type CsvImportLine = Prisma.CsvImportLineModel
 /**
+ * Model Upgrade
+ * What a start has done for rows of former versions that no migration could bring to today's form. It is never done again.
+ */
+export type Upgrade = Prisma.UpgradeModel
+/**
  * Model Switch
  * Something that the operator switches on or off for the whole installation. Without a row: as the settings say.
  */
@@ -440,7 +445,7 @@ export type Switch = Prisma.SwitchModel
 export type TestStore = Prisma.TestStoreModel
 /**
  * Model TestChange
- * A change that was made in a test store at the press of a button, or by itself. The newest are kept.
+ * A change that was made in a test store at the press of a button. The newest are kept.
  */
 export type TestChange = Prisma.TestChangeModel
 /**

@@ -9,18 +9,19 @@ import { writeDate } from '../../../foundation/values/dates.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { readStatusTexts, type StatusTexts } from '../../../shop/resources/order-statuses/status-texts.ts'
+import { orderFigures } from '../../../shop/resources/orders/figures.ts'
 import { descriptionLines } from '../../../shop/resources/orders/line-description.ts'
+import type { OrderRecord } from '../../../shop/resources/orders/orders.ts'
 import { orders } from '../../../shop/resources/orders/orders.ts'
+import { readParcels } from '../../../shop/resources/orders/parcels.ts'
+import { paymentsOf } from '../../../shop/resources/orders/payments.ts'
 import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import { readIds, wholeNumber } from '../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../order-figures.ts'
-import { parcelsOf, readDepartures } from '../order-parcels.ts'
-import { type PaidRecord, paidOf } from '../order-payments.ts'
-import { paymentChips } from '../order-states.ts'
+import { paymentChips } from '../records/order-words.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -107,9 +108,9 @@ async function findOrder(
   const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord & PaidRecord & { OrderID: number } = JSON.parse(await getRecord(caller, orders, id))
+  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
   const statuses = await readStatusTexts({ db: services.db, store })
-  const payments = paidOf(record.OrderAmount, record.TransactionList)
+  const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
     method: shipment.ShipmentMethodName,
@@ -127,11 +128,9 @@ async function findOrder(
     net: payments.net,
     shipments,
     /** The same as people count them. */
-    parcels: parcelsOf(record, await readDepartures(caller, [record])).flatMap(({ shipment, items, ...parcel }) => {
-      if (shipment === null) return []
-      const lines = items.flatMap((item) => figures.lines[record.OrderItemList.indexOf(item)] ?? [])
-      return [{ ...parcel, lines, shipment: shipments[record.ShipmentList.indexOf(shipment)] }]
-    }),
+    parcels: (await readParcels(caller, record, figures.lines)).flatMap(({ shipment, ...parcel }) =>
+      shipment === null ? [] : [{ ...parcel, shipment: shipments[record.ShipmentList.indexOf(shipment)] }],
+    ),
     comments: record.CustomerComments,
     note: record.ExternalComments,
   }

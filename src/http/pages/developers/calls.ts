@@ -4,13 +4,13 @@ import { type CalledStore, listCalledStores, listOwnCalls } from '../../../acces
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
+import { callsShown } from '../../html/calls.ts'
 import { sendPage } from '../../html/page.ts'
 import { personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
-import { callsShown } from '../calls.ts'
 import { ofApplication, ownIn, storesQuery } from './application-page.ts'
 
 const answeredShape = {

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { AccessServices } from '../../../access/applications/access-changes.ts'
 import type { Throttle } from '../../../access/applications/limits/throttle.ts'
 import {
   type CallbackTest,
@@ -12,6 +11,7 @@ import {
 } from '../../../access/applications/own/own-applications.ts'
 import { keyRotation } from '../../../access/applications/private-keys.ts'
 import type { CallbackServices } from '../../../access/applications/subscriptions/callback.ts'
+import type { AccessServices } from '../../../access/stores/access-changes.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { numberIn, writingOf } from '../../html/numbers.ts'
 import { sendPage } from '../../html/page.ts'

@@ -17,13 +17,11 @@ import {
   listTestStores,
   makeTestStore,
   newChange,
-  newRate,
   newTestStore,
   newTestSubscription,
   type OwnTestStore,
   resetTestStore,
   type Shown,
-  setRate,
   TEST_STORES_MAX,
   type TestStoreServices,
   throwAway,
@@ -42,14 +40,6 @@ import { happened } from './stored-words.ts'
 const home = '/developers/test-stores'
 
 const ofStore = { roles: ['developer'], ids: { id: 'The test store.' } } as const
-
-const rate = z
-  .strictObject({
-    PerMinute: z.int().min(1).describe('How often something happens in the store, in a minute.'),
-    Until: time.describe('The time at which it stops by itself.'),
-  })
-  .nullable()
-  .describe('What happens in the store by itself. Null: nothing.')
 
 const testStore = record<OwnTestStore>('TestStore')({
   Id: [id.describe('It names the store in these addresses. A reset store has another one.'), (from) => from.id],
@@ -72,7 +62,6 @@ const testStore = record<OwnTestStore>('TestStore')({
     z.string().describe('Why its records could not be made. Empty: nothing went wrong.'),
     (from) => from.problem,
   ],
-  Rate: [rate, ({ rate: its }) => its && { PerMinute: its.perMinute, Until: its.until.toISOString() }],
   DateCreated: [time.describe('When it was made, or reset.'), (from) => from.createdAt.toISOString()],
 })
 
@@ -107,12 +96,11 @@ const subscription = record<LetInResult>('TestSubscription')({
   ],
 })
 
-/** The members of a form that are numbers, as numbers. */
-function withNumbers(request: FastifyRequest, ...names: string[]): unknown {
+/** ApplicationId of a form as a number. */
+function withApplicationId(request: FastifyRequest): unknown {
   if (!isForm(request)) return request.body
   const form = formOf(request)
-  const numberOf = (name: string) => numberIn(form, name, writingOf(request)) ?? form[name] ?? ''
-  return { ...form, ...Object.fromEntries(names.map((name) => [name, numberOf(name)])) }
+  return { ...form, ApplicationId: numberIn(form, 'ApplicationId', writingOf(request)) ?? form.ApplicationId ?? '' }
 }
 
 function sentTexts(request: FastifyRequest): unknown {
@@ -203,11 +191,7 @@ export const testStoreRoutes = [
     summary: 'Let one of your applications into a test store',
     description:
       'As the owner of a store does: the CallBackURL is asked first, and a store that uses the application already agrees to what it asks for now.',
-    body: jsonBody(
-      newTestSubscription,
-      { ApplicationId: 1 },
-      { sent: (request) => withNumbers(request, 'ApplicationId') },
-    ),
+    body: jsonBody(newTestSubscription, { ApplicationId: 1 }, { sent: withApplicationId }),
     answers: { 200: one('The subscription.', subscription) },
     refusals: [409, 502],
     run: ({ request, reply, ids, body }, services: Services) => {
@@ -225,7 +209,7 @@ export const testStoreRoutes = [
     id: 'listTestChanges',
     summary: 'List what was made to happen in a test store',
     description:
-      'At the press of a button, by a program or by itself; not what was changed in its administration or by applications.',
+      'At the press of a button or by a program; not what was changed in its administration or by applications.',
     answers: { 200: many(`What happened, the newest first; ${CHANGES_KEPT} at most.`, testChange) },
     run: ({ request }, services: Services) => listChanges(services, ownIn(request)),
   }),
@@ -244,29 +228,6 @@ export const testStoreRoutes = [
         reply,
         work,
         () => `${home}/${ids.id}#happened`,
-        () => storePage(services, request),
-      )
-    },
-  }),
-  developerRoute('POST /developers/test-stores/:id/rate', {
-    ...ofStore,
-    id: 'setTestRate',
-    summary: 'Let things happen in a test store by themselves',
-    description:
-      'So many times a minute, for so many minutes: mostly orders, payments and shipments. It stops by itself; a `PerMinute` of 0 stops it at once. Replaces what was said before.',
-    body: jsonBody(
-      newRate,
-      { PerMinute: 6, Minutes: 10 },
-      { sent: (request) => withNumbers(request, 'PerMinute', 'Minutes') },
-    ),
-    answers: { 200: one('The test store.', testStore) },
-    refusals: [409],
-    run: ({ request, reply, ids, body }, services: Services) => {
-      const work = async () => setRate(services, ownIn(request), body())
-      return orShow(
-        reply,
-        work,
-        () => `${home}/${ids.id}?notice=settings-saved#rate`,
         () => storePage(services, request),
       )
     },
@@ -370,7 +331,7 @@ async function storePage(
   return {
     template: '/pages/developers/test-store',
     title: store.name,
-    values: { PerMinute: '6', Minutes: '10', ...(isForm(request) && formOf(request)) },
+    values: isForm(request) ? formOf(request) : {},
     data: {
       store,
       applications,

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../../access/applications/limits/leaky-bucket.ts'
+import type { RateLimit } from '../../../access/stores/rate-limit.ts'
 import { numberIn, type Writing } from '../../html/numbers.ts'
 import type { Form } from '../../html/request.ts'
 

@@ -1,16 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AccessServices } from '../../../access/applications/access-changes.ts'
 import { type MailServices, mailsAre } from '../../../access/mail/write.ts'
 import { emailInput } from '../../../access/people/passwords.ts'
-import {
-  type CreateStore,
-  changedStore,
-  createUnownedStore,
-  rotateUserKey,
-  storeWithKey,
-  unownedStore,
-  updateStore,
-} from '../../../access/stores/stores.ts'
+import type { AccessServices } from '../../../access/stores/access-changes.ts'
+import { type CreateStore, createUnownedStore } from '../../../access/stores/create-store.ts'
+import { changedStore, unownedStore } from '../../../access/stores/store-input.ts'
+import { rotateUserKey, storeWithKey, updateStore } from '../../../access/stores/stores.ts'
 import { inTransaction } from '../../../foundation/database/client.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'

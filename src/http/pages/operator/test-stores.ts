@@ -33,7 +33,6 @@ async function listPage(services: TestStorePagesServices, request: FastifyReques
     select: {
       storeId: true,
       state: true,
-      perMinute: true,
       createdAt: true,
       store: { select: { name: true } },
       developer: { select: { email: true, identityId: true } },

@@ -1,79 +1,10 @@
-import type { AuditAction, AuditEntry } from '../../../access/audit/audit.ts'
+import { type AuditAction, auditActions } from '../../../access/audit/actions.ts'
+import type { AuditEntry } from '../../../access/audit/audit.ts'
 import { isLocale, locales } from '../../../foundation/texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../../foundation/texts/text.ts'
 import { auditMembers } from '../../../shop/resources/return-lists/update-lists.ts'
 import { OPERATOR } from '../../../shop/staff/invitations.ts'
 import { privilegeName, roleName } from '../../../shop/staff/names.ts'
-
-const actions: Readonly<Record<AuditAction, Text>> = {
-  'application.created': t('Application registered'),
-  'application.changed': t('Application changed'),
-  'application.deleted': t('Application deleted'),
-  'application.key-rotated': t('New private key'),
-  'application.keys-brought': t('Keys brought along from another platform'),
-  'application.opened': t('Opened to merchants'),
-  'application.closed': t('Closed to merchants'),
-  'application.secret-rotated': t('New callback secret'),
-  'application.callback-tested': t('Callback tested'),
-  'subscription.created': t('Application given access to the store'),
-  'subscription.agreed': t('Agreed to what the application asks for'),
-  'subscription.refused': t('The application did not answer'),
-  'subscription.removed': t('Application removed from the store'),
-  'subscription.bodies-kept': t('Bodies of refused requests are kept'),
-  'subscription.bodies-deleted': t('Bodies of refused requests are no longer kept'),
-  'token.brought': t('Token brought along from another platform'),
-  'token.issued': t('Access token given'),
-  'token.revoked': t('Access token revoked'),
-  'authorization.granted': t('Access granted (OAuth)'),
-  'authorization.denied': t('Access denied (OAuth)'),
-  'store.created': t('Store opened'),
-  'store.changed': t('Store settings changed'),
-  'store.user-key-rotated': t('New user key for cartAPI'),
-  'store.user-key-brought': t('User key for cartAPI brought along from another platform'),
-  'order-statuses.changed': t('Order statuses changed'),
-  'order-status.added': t('Order status added'),
-  'payment-methods.changed': t('Payment methods changed'),
-  'return-lists.changed': t('Names for returns changed'),
-  'customer.link-made': t('Sign-in link made for a customer'),
-  'webhook.created': t('Webhook added'),
-  'webhook.changed': t('Webhook changed'),
-  'webhook.deleted': t('Webhook deleted'),
-  'webhook.secret-rotated': t('New secret of a webhook'),
-  'webhook.resumed': t('Webhook resumed'),
-  'account.created': t('Account opened'),
-  'account.signed-in': t('Signed in'),
-  'account.signed-out': t('Signed out'),
-  'account.deleted': t('Account deleted'),
-  'account.address-changed': t('E-mail address changed'),
-  'account.reset-handed-over': t('Link for a new password handed over'),
-  'account.joined': t('Account joined with another of the same person'),
-  'account.language-changed': t('Language of the pages changed'),
-  'invitation.created': t('Invited to the store'),
-  'invitation.withdrawn': t('Invitation withdrawn'),
-  'invitation.accepted': t('Invitation accepted'),
-  'account.role-changed': t('Role changed'),
-  'role.created': t('Role added'),
-  'role.changed': t('Role’s privileges changed'),
-  'role.deleted': t('Role deleted'),
-  'account.password-changed': t('Password changed'),
-  'account.sessions-ended': t('Signed out elsewhere'),
-  'factor.authenticator-added': t('Authenticator app added'),
-  'factor.authenticator-removed': t('Authenticator app removed'),
-  'factor.passkey-added': t('Passkey added'),
-  'factor.passkey-removed': t('Passkey removed'),
-  'factor.codes-renewed': t('New recovery codes'),
-  'factor.removal-requested': t('Removal of second factors requested'),
-  'factor.removal-cancelled': t('Removal of second factors cancelled'),
-  'factor.all-removed': t('Second factors removed'),
-  'store.factor-required': t('Second factor required of everybody'),
-  'test-store.created': t('Test store made'),
-  'test-store.reset': t('Test store reset'),
-  'test-store.deleted': t('Test store thrown away'),
-  'test-stores.allowed': t('Test stores allowed'),
-  'test-stores.ended': t('Test stores not allowed any more'),
-  'inbox.created': t('Inbox made'),
-  'inbox.deleted': t('Inbox deleted'),
-}
 
 const nameless: Readonly<Record<AuditEntry['actorKind'], Text>> = {
   operator: t('The operator'),
@@ -86,7 +17,7 @@ const DETAILS_LENGTH_MAX = 300
 
 /** Returns an action of a later version unchanged. */
 export function actionInWords(action: AuditAction): Phrase {
-  return actions[action] ?? action
+  return auditActions[action] ?? action
 }
 
 /** Returns the name of the principal, or its kind if the name is hidden from the reader. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { type AuditEntry, type AuditOf, auditActions, listAudit } from '../../../access/audit/audit.ts'
+import { type AuditAction, auditActions } from '../../../access/audit/actions.ts'
+import { type AuditEntry, type AuditOf, listAudit } from '../../../access/audit/audit.ts'
 import type { Session } from '../../../access/people/sessions.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
@@ -15,7 +16,7 @@ import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/json/parameters.ts'
-import { listStatusNames } from '../status-names.ts'
+import { listStatusNames } from '../records/order-words.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 
 const LIMIT_DEFAULT = 50
@@ -46,7 +47,10 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
       .describe('The person or application that acted.'),
     (from) => ({ Kind: from.actorKind, Name: from.actor }),
   ],
-  Action: [z.enum(auditActions).describe('The action that was taken.'), (from) => from.action],
+  Action: [
+    z.enum(Object.keys(auditActions) as AuditAction[]).describe('The action that was taken.'),
+    (from) => from.action,
+  ],
   Target: [z.string().describe('The name of what was affected.'), (from) => from.target],
   StoreId: [id.nullable().describe('The store in which it was done. Null: in none.'), (from) => from.storeId],
   ApplicationId: [

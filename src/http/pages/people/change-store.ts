@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { changeStore, type OtherAccount, type SessionServices } from '../../../access/people/sessions.ts'
-import { findStoreAt } from '../../../access/stores/stores.ts'
+import { findStoreAt } from '../../../access/stores/caller-store.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'

@@ -11,8 +11,8 @@ import {
   type SessionServices,
 } from '../../../access/people/sessions.ts'
 import { type SignInServices, signIn, signInStep } from '../../../access/people/sign-in.ts'
+import { findStoreAt } from '../../../access/stores/caller-store.ts'
 import { normaliseHost, readSecureUrl } from '../../../access/stores/secure-url.ts'
-import { findStoreAt } from '../../../access/stores/stores.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'

@@ -1,10 +1,11 @@
-import type { FastifyRequest } from 'fastify'
 import { findOrdered, notFound, readTexts } from '../../../engine/reading/read.ts'
 import { isId } from '../../../foundation/values/int32.ts'
 import { CHOSEN_MAX as ALL_MAX } from '../../../shop/csv/lines/limits.ts'
 import { refusedFields } from '../../html/page-routes.ts'
-import { type CallerServices, formOf, merchantCaller, textIn } from '../../html/request.ts'
+import { textIn } from '../../html/request.ts'
+import type { PageRequest, Sent } from '../frame/request.ts'
 import { askedIn, orderOf } from './list-page.ts'
+import { listedOf } from './listing.ts'
 import type { Service } from './services.ts'
 
 /** Records that one form or address may name. */
@@ -33,21 +34,19 @@ export function isAllChosen(sent: unknown): boolean {
  * list. Throws where there are none, or more than 10,000, and `not-found` for one that is ticked and gone.
  */
 export async function chosenOrAll(
-  request: FastifyRequest,
-  services: CallerServices,
-  listed: Service,
+  { caller, query: sent, typed }: Sent<PageRequest>,
+  service: Service,
 ): Promise<readonly number[]> {
-  const form = formOf(request)
-  const caller = merchantCaller(request, services)
+  const listed = listedOf(caller.privileges, service)
   const { resource } = listed
-  if (!isAllChosen(form)) {
-    const ticked = chosenIn(form)
+  if (!isAllChosen(typed)) {
+    const ticked = chosenIn(typed)
     const found = await readTexts(caller, resource, ticked, ['id'])
     const gone = ticked.find((id) => !found.has(id))
     if (gone !== undefined) throw notFound(resource, gone)
     return ticked
   }
-  const { filters, sort } = askedIn(request.query, listed)
+  const { filters, sort } = askedIn(sent, listed)
   const query = new Map(Object.entries(filters))
   const page = { order: orderOf(listed, sort).order.by, behind: null, limit: ALL_MAX }
   const { ids, next } = await findOrdered(caller, resource, { filters: resource.filters, query }, page)

@@ -7,7 +7,7 @@ import {
   readReturnList,
   readUsedNumbers,
 } from '../../../shop/resources/return-lists/return-lists.ts'
-import { listStatusNames } from '../status-names.ts'
+import { listStatusNames } from './order-words.ts'
 import type { List, Service, Value } from './services.ts'
 
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Language } from '../../../foundation/texts/language.ts'
 import { type Phrase, type Text, t } from '../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../foundation/values/currency.ts'
 import { disarm } from '../../../shop/csv/lines/cells.ts'
+import type { Writing } from '../../html/numbers.ts'
 import { languageFor, textIn } from '../../html/request.ts'
 import { fileTypes } from './files.ts'
 
@@ -28,9 +29,8 @@ const separatorSigns = { comma: ',', semicolon: ';', tab: '\t' } as const
 export const exportForm: CsvForm = { headings: 'names', separator: 'comma', decimal: 'point' }
 
 /** What spreadsheets of the reader's country open without a question: where decimals have a comma, cells have semicolons. */
-export function spreadsheetForm(request: FastifyRequest): CsvForm {
-  const isComma = languageFor(request).format.decimalSign === ','
-  return { headings: 'words', ...(isComma ? commas : points) }
+export function spreadsheetForm({ decimalSign }: Writing): CsvForm {
+  return { headings: 'words', ...(decimalSign === ',' ? commas : points) }
 }
 
 const commas = { separator: 'semicolon', decimal: 'comma' } as const

@@ -1,62 +1,42 @@
-import type { FastifyRequest } from 'fastify'
 import { changeRecord, deleteRecord } from '../../../engine/changing/change.ts'
 import { referencesTo } from '../../../engine/changing/referrers.ts'
 import { Handling } from '../../../engine/definition/handling.ts'
-import { getRecord } from '../../../engine/reading/read.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields } from '../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../html/request.ts'
+import { type Form, textIn } from '../../html/request.ts'
+import type { PageRequest, RecordRequest, Sent } from '../frame/request.ts'
+import { requireUnchanged } from '../frame/unchanged.ts'
 import { type Codes, codedPaths, noCodes, readCodes } from './codes.ts'
 import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, withEdited } from './form.ts'
 import { plainOf } from './plain-html.ts'
-import { idIn, namedReferences } from './record-page.ts'
+import { namedReferences } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
-import {
-  type Input,
-  inputOf,
-  isTicked,
-  isWritable,
-  meaningsInList,
-  meaningsOf,
-  titleOf,
-  typedOf,
-  type Wire,
-} from './values.ts'
+import { type Input, inputOf, isTicked, isWritable, meaningsInList, meaningsOf, titleOf, typedOf } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 export const FIELDS_MAX = 1_500
 
 /** The part of the record that the address names, or its first. */
-function sectionIn(request: FastifyRequest, service: Service): Section {
-  const slug = textIn(request.query, 'section')
+function sectionIn(query: unknown, service: Service): Section {
+  const slug = textIn(query, 'section')
   const section = slug === '' ? service.sections[0] : service.sections.find((each) => each.slug === slug)
   if (section === undefined) throw new StoreFailure('not-found', 'There is no such part of the record')
   return section
 }
 
 /**
- * The form of a section. With `typed`, it shows that, for the record that it was shown with. Where somebody else has changed the
- * record meanwhile (`isOutdated`), it is for the record as it is now: it shows stored values beside those that were typed,
+ * The form of a section. Where somebody else has changed the record meanwhile, it shows stored values beside those that were typed,
  * and a list as it is stored, since the rows typed may be of other items.
  */
 export async function editPage(
-  request: FastifyRequest,
-  services: CallerServices,
+  { caller, id, record, query, writing, typed, isOutdated }: RecordRequest,
   service: Service,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
 ): Promise<HtmlPage> {
-  const id = idIn(request)
-  const section = sectionIn(request, service)
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, service.resource, id)
-  const record = JSON.parse(text) as Wire
+  const section = sectionIn(query, service)
   const { list } = section
-  const writing = writingOf(request)
   const storedList = list === null ? {} : listTyped(list, record, writing)
   const stored = { ...valuesTyped(section.values, record, writing), ...storedList }
   const isTooLong = Object.keys(stored).length > FIELDS_MAX
@@ -78,7 +58,6 @@ export async function editPage(
       meanings: [...meaningsOf(fields.map(({ value }) => value)), ...(list === null ? [] : meaningsInList(list))],
       rows: list === null || isTooLong ? null : rowsOf(list, form, textIn(form, 'add')),
       isTooLong,
-      etag: tagOf(text, typed, isOutdated),
       address: `${service.path}/${id}/edit?section=${section.slug}`,
       moreAddress: `${service.path}/${id}/edit/rows?section=${section.slug}`,
       back: `${service.path}/${id}`,
@@ -134,35 +113,28 @@ export function labelsOf({ values }: Pick<Section, 'values'>): Record<string, Te
 const tellingAll = () => new Handling(true)
 
 /** Saves the form of a section, unless the record has been changed since the form was shown. */
-export async function save(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
-  const section = sectionIn(request, service)
+export async function save(asked: Sent<RecordRequest>, service: Service): Promise<string> {
+  const { caller, record, query, typed, writing } = asked
+  const section = sectionIn(query, service)
   const advice =
     section.list === null
       ? 'Compare what you typed with what is stored now, and save again'
       : 'The form shows the list as it is now. Make your changes again'
-  const caller = merchantCaller(request, services)
-  return saveChanges(request, services, service, {
-    changesIn: async (form, record) =>
-      changesOf(section, await withNumbers(caller, section, withEdited(form)), record, writingOf(request)),
+  return saveChanges(asked, service, {
+    changesIn: async () => changesOf(section, await withNumbers(caller, section, withEdited(typed)), record, writing),
     advice,
   })
 }
 
 /** Saves what a form changes in its record, under the form's entity tag, and returns the address of the record. */
 export async function saveChanges(
-  request: FastifyRequest,
-  services: CallerServices,
-  service: Service,
-  { changesIn, advice }: { changesIn: (form: Form, record: Wire) => Changes | Promise<Changes>; advice: string },
+  asked: Sent<RecordRequest>,
+  { resource, path, one }: Service,
+  { changesIn, advice }: { changesIn: () => Changes | Promise<Changes>; advice: string },
 ): Promise<string> {
-  const id = idIn(request)
-  const { resource, path } = service
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  const text = await getRecord(caller, resource, id)
-  const precondition = ifUnchanged(form, service.one.key, advice)
-  precondition(text)
-  const changes = await changesIn(form, JSON.parse(text))
+  const { caller, id } = asked
+  const precondition = requireUnchanged(asked, one.key, advice)
+  const changes = await changesIn()
   if (Object.keys(changes.body).length === 0) return `${path}/${id}`
   const change = { kind: 'update', id, body: changes.body, handling: tellingAll() } as const
   await changeRecord(caller, resource, change, { precondition }).catch(inFormFields(changes.nameOf))
@@ -170,24 +142,17 @@ export async function saveChanges(
 }
 
 /** The form of a new record: its values, which the query may give; lists are added afterwards. */
-export async function newPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  service: Service,
-  typed: Form,
-): Promise<HtmlPage> {
-  const writing = writingOf(request)
+export async function newPage({ caller, query, writing, typed }: PageRequest, service: Service): Promise<HtmlPage> {
   const defaults = Object.fromEntries(
     service.values.map(({ path, field }) => {
-      const asked = textIn(request.query, path.join('.'))
+      const asked = textIn(query, path.join('.'))
       // An address has a point, whoever opens it.
       const isDecimal = field.kind === 'decimal' && /^-?\d+\.\d+$/.test(asked)
       return [path.join('.'), (isDecimal ? writing.typed(asked) : asked) || typedOf(field.default, writing)]
     }),
   )
-  const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
-  const sent = Object.keys(typed).length === 0 ? defaults : withEdited(typed)
+  const sent = typed === null || Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const codes = await readCodes(caller, codedPaths(all))
   // Browsers say nothing of a required field that is folded.
@@ -220,42 +185,30 @@ export async function newPage(
   }
 }
 
-export async function create(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
-  const caller = merchantCaller(request, services)
+export async function create({ caller, typed, writing }: Sent<PageRequest>, service: Service): Promise<string> {
   const all = { values: service.values, list: null }
-  const form = await withNumbers(caller, all, withEdited(formOf(request)))
-  const changes = changesOf(all, form, null, writingOf(request))
+  const form = await withNumbers(caller, all, withEdited(typed))
+  const changes = changesOf(all, form, null, writing)
   const change = { kind: 'create', body: changes.body, handling: tellingAll() } as const
   const id = await changeRecord(caller, service.resource, change).catch(inFormFields(changes.nameOf))
   return `${service.path}/${id}?notice=record-created`
 }
 
 /** The question before a record is deleted: what becomes of the records that refer to it. */
-export async function deletePage(
-  request: FastifyRequest,
-  services: CallerServices,
-  service: Service,
-): Promise<HtmlPage> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
-  const { resource } = service
-  const [text, found] = await Promise.all([getRecord(caller, resource, id), referencesTo(caller, resource, id)])
-  const references = await namedReferences(caller, found)
-  const title = titleOf(service, JSON.parse(text))
+export async function deletePage({ caller, id, record }: RecordRequest, service: Service): Promise<HtmlPage> {
+  const references = await namedReferences(caller, await referencesTo(caller, service.resource, id))
   return {
     template: '/pages/records/delete',
-    title: t('Delete {name}', { name: title }),
+    title: t('Delete {name}', { name: titleOf(service, record) }),
     data: {
       service,
-      id,
       cleared: references.filter(({ rule }) => rule === 'clear'),
       refusing: references.filter(({ rule }) => rule === 'refuse'),
     },
   }
 }
 
-export async function remove(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
-  const id = idIn(request)
-  await deleteRecord(merchantCaller(request, services), service.resource, id)
-  return `${service.path}?notice=record-deleted`
+export async function remove({ caller, id }: RecordRequest, { resource, path }: Service): Promise<string> {
+  await deleteRecord(caller, resource, id)
+  return `${path}?notice=record-deleted`
 }

@@ -1,19 +1,19 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
+import type { JsonText, Query } from '../../../engine/definition/endpoints.ts'
 import { refused } from '../../../engine/definition/refused.ts'
-import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/reading/read.ts'
-import type { JsonText } from '../../../engine/reading/representations.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import { textIn } from '../../html/request.ts'
+import type { PageRequest, Wire } from '../frame/request.ts'
 import { chosenIn } from './chosen.ts'
 import { type CsvCell, csvFormIn, exportForm, sendCsv } from './csv-form.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
+import { listedOf } from './listing.ts'
 import { textSeenBy } from './seen.ts'
 import type { Service } from './services.ts'
-import type { Wire } from './values.ts'
 
 /** Records that are read at a time. A file of any size takes no more memory. */
 const BATCH = 100
@@ -23,23 +23,19 @@ const BATCH = 100
  * with wire names as its headings, unless the address asks for another form. Records that change while the file is read are in it as they
  * were or as they are.
  */
-export async function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
-  service: Service,
-): Promise<FastifyReply> {
-  const format = textIn(request.query, 'format')
+export async function sendFile(asked: PageRequest, whole: Service, reply: FastifyReply): Promise<FastifyReply> {
+  const { caller, query } = asked
+  const service = listedOf(caller.privileges, whole)
+  const format = textIn(query, 'format')
   if (format !== 'csv' && format !== 'ndjson') throw refused('format', 'format must be csv or ndjson')
-  const form = csvFormIn(request.query, exportForm)
-  const { privileges } = merchantCaller(request, services)
-  const pages = await pagesAsked(request, services, service)
-  const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
+  const form = csvFormIn(query, exportForm)
+  const pages = await pagesAsked(asked, service)
+  const name = `${service.resource.service.toLowerCase()}-${caller.now().toISOString().slice(0, 10)}.${format}`
   if (format === 'csv') return sendCsv(reply, name, form, csvOf(service, pages))
   return reply
     .type(fileTypes[format])
     .header('content-disposition', `attachment; filename="${name}"`)
-    .send(Readable.from(linesOf(pages, textSeenBy(privileges, service.resource))))
+    .send(Readable.from(linesOf(pages, textSeenBy(caller.privileges, service.resource))))
 }
 
 /**
@@ -47,15 +43,13 @@ export async function sendFile(
  * is refused before the first.
  */
 export async function pagesAsked(
-  request: FastifyRequest,
-  services: CallerServices,
+  { caller, query }: PageRequest,
   service: Service,
 ): Promise<AsyncGenerator<readonly JsonText[]>> {
-  const caller = merchantCaller(request, services)
-  const { filters, sort } = askedIn(request.query, service)
-  const isChosen = Object.hasOwn(request.query as object, 'ids')
+  const { filters, sort } = askedIn(query, service)
+  const isChosen = Object.hasOwn(query as object, 'ids')
   const read = isChosen
-    ? chosenReader(caller, service, chosenIn(request.query))
+    ? chosenReader(caller, service, chosenIn(query))
     : reader(caller, service, new Map(Object.entries(filters)), sort)
   return pagesFrom(await read(null), read)
 }

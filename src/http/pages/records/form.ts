@@ -6,9 +6,10 @@ import { readTyped, type TypedNumber } from '../../../foundation/values/typed-nu
 import type { Writing } from '../../html/numbers.ts'
 import { refusedFields } from '../../html/page-routes.ts'
 import { type Form, textIn } from '../../html/request.ts'
+import type { Wire } from '../frame/request.ts'
 import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
-import { inputOf, isTicked, isWritable, itemsIn, plainText, typedOf, type Wire } from './values.ts'
+import { inputOf, isTicked, isWritable, itemsIn, plainText, typedOf } from './values.ts'
 
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.

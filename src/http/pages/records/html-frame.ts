@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { getRecord } from '../../../engine/reading/read.ts'
+import type { FastifyReply } from 'fastify'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
-import { type CallerServices, languageFor, merchantCaller, textIn } from '../../html/request.ts'
+import { languageFor, textIn } from '../../html/request.ts'
+import type { RecordRequest } from '../frame/request.ts'
 import { originsOf } from './images.ts'
 import type { Service, Value } from './services.ts'
 
@@ -33,21 +33,17 @@ export function frameHeight(html: string): number {
  * origin, no script, no form, no way out of its frame, and no request but for the pictures that it names.
  */
 export async function htmlFrame(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
+  { caller, record, query }: RecordRequest,
   service: Service,
-  id: number,
+  reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const name = textIn(request.query, 'field')
+  const name = textIn(query, 'field')
   const value = htmlValues(service).find(({ path }) => name === '' || path.join('.') === name)
   if (value === undefined) throw new StoreFailure('not-found', 'No field of this name holds HTML', { field: 'field' })
-  const caller = merchantCaller(request, services)
-  const record = JSON.parse(await getRecord(caller, service.resource, id))
   const html = String(valueIn(record, value.path) ?? '')
   const { secureUrl } = caller.store
   const base = URL.parse(secureUrl)?.origin ?? ''
-  const language = languageFor(request)
+  const language = languageFor(reply.request)
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",

@@ -1,7 +1,8 @@
 import { valueIn } from '../../../foundation/values/json.ts'
 import { pictureHere } from '../../../operations/sandbox/pictures.ts'
+import type { Wire } from '../frame/request.ts'
 import type { List, Service, Value } from './services.ts'
-import { itemsIn, type Wire } from './values.ts'
+import { itemsIn } from './values.ts'
 
 const IMAGES_MAX = 200
 /** The policy of a page is a header. */

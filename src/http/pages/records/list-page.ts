@@ -1,7 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import type { Query } from '../../../engine/definition/endpoints.ts'
 import { distinct, type Filter, severalValues } from '../../../engine/definition/filters.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
 import { labelOf } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
@@ -10,18 +10,19 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { readTyped } from '../../../foundation/values/typed-number.ts'
 import { listViews } from '../../../shop/staff/list-views.ts'
-import { writingOf } from '../../html/numbers.ts'
+import type { Writing } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../html/request.ts'
+import { merchantOf, textIn, textsIn } from '../../html/request.ts'
+import type { PageRequest, Wire } from '../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, spreadsheetForm } from './csv-form.ts'
-import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
-import type { Listing, Words } from './listing.ts'
+import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
-import { isNumber, titleOf, type Wire } from './values.ts'
+import type { Listing, Words } from './special.ts'
+import { isNumber, titleOf } from './values.ts'
 
 const RECORDS_SHOWN = 25
 const COUNTED_MAX = 10_000
@@ -31,14 +32,14 @@ const TEXT_MAX = 255
 
 /** The page of a service's records: filtered, sorted and paged by the address. */
 export async function listPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  service: Service,
-  listing: Listing | null,
+  { caller, query: sent, writing }: PageRequest,
+  whole: Service,
+  reply: FastifyReply,
 ): Promise<HtmlPage> {
-  const { resource, path } = service
-  const caller = merchantCaller(request, services)
-  const given = readAsked(request.query, service)
+  const service = listedOf(caller.privileges, whole)
+  const { resource, path, special } = service
+  const { listing } = special
+  const given = readAsked(sent, service)
   const query: Query = new Map(Object.entries(given.filters))
   const offered = offeredColumns(service, listing)
   const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
@@ -75,7 +76,7 @@ export async function listPage(
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
   const ids = rows.map(({ id }) => Number(id))
   const [views, nameOf, codes, words] = await Promise.all([
-    listViews(services, { userId: merchantOf(request).id, service: resource.service }),
+    listViews(caller, { userId: merchantOf(reply.request).id, service: resource.service }),
     namesFor(caller, references),
     readCodes(caller, codedPaths(service), { withUsed: true }),
     listing?.wordsOf(caller, ids) ?? null,
@@ -85,7 +86,7 @@ export async function listPage(
     template: '/pages/records/list',
     title: service.allTitle,
     ...(failure && { failure }),
-    values: given.unread === null ? typedFilters(request, service, given.filters) : given.filters,
+    values: given.unread === null ? typedFilters(writing, service, given.filters) : given.filters,
     data: {
       service,
       rows,
@@ -96,8 +97,7 @@ export async function listPage(
       codes,
       textOf: words?.textOf ?? (() => null),
       toneOf: words?.toneOf ?? (() => null),
-      isHidden: extrasOf(resource).isHidden,
-      selection: extrasOf(resource).selection,
+      special,
       targets: words?.targets ?? {},
       views,
       query: String(new URLSearchParams(kept)),
@@ -107,17 +107,15 @@ export async function listPage(
       count,
       countedMax: COUNTED_MAX,
       isFiltered: Object.keys(given.filters).length > 0,
-      ownFiles: listing?.files ?? null,
       csvChoices,
-      csvForm: spreadsheetForm(request),
+      csvForm: spreadsheetForm(writing),
       files: filesOf(path, { ...given.filters, ...typedIn(given), ...(given.sort !== '' && { sort }) }),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
-      canCreate: canCreate(service) || listing !== null,
+      canCreate: canCreate(service) || special.isAddedElsewhere,
       nameOf,
       isNumber: (value: Value) => isNumber(value) && words?.inWords.includes(value.path.join('.')) !== true,
       canImport: canImport(service),
-      links: extrasOf(resource).listLinks,
       imageOf: () => null,
       valueIn,
       pathOf,
@@ -188,8 +186,7 @@ function isDecimal({ resource }: Service, name: string): boolean {
 }
 
 /** The filters as the fields of the form have them. */
-function typedFilters(request: FastifyRequest, service: Service, filters: Asked['filters']): Record<string, string> {
-  const { typed } = writingOf(request)
+function typedFilters({ typed }: Writing, service: Service, filters: Asked['filters']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(filters).map(([name, text]) => [name, isDecimal(service, name) ? typed(text) : text]),
   )

@@ -1,6 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { readTexts } from '../../../engine/reading/read.ts'
-import { orders } from '../../../shop/resources/orders/orders.ts'
 import type { Service, Value } from './services.ts'
 import { calledBy } from './values.ts'
 
@@ -10,10 +9,10 @@ export async function readTitles(
   service: Service,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
-  const { resource, titles, called } = service
-  if (resource === orders) {
-    const invoices = await readTexts(caller, resource, ids, ['invoicePrefix', 'invoiceNumber'])
-    return new Map([...invoices].map(([id, parts]) => [id, parts.join('')]))
+  const { resource, titles, called, number } = service
+  if (number.length > 0) {
+    const numbers = await readTexts(caller, resource, ids, number.map(storedAs))
+    return new Map([...numbers].map(([id, parts]) => [id, parts.join('')]))
   }
   if (titles.length === 0 && called.length === 0) return new Map()
   return readNames(caller, { ...service, titles: called.length === 0 ? titles : [], searches: [] }, ids)
@@ -27,8 +26,7 @@ export async function readNames(
 ): Promise<ReadonlyMap<number, string>> {
   const others = [...titles, ...searches.map(({ value }) => value)].filter(({ field }) => field.column !== undefined)
   const values = [...new Set([...called.flat(), ...others])]
-  const stored = values.map(({ path, field }) => field.column ?? path)
-  const records = await readTexts(caller, resource, ids, stored)
+  const records = await readTexts(caller, resource, ids, values.map(storedAs))
   const nameOf = (texts: readonly string[]) => {
     const textOf = (value: Value) => texts[values.indexOf(value)] ?? ''
     const used = calledBy(called, textOf)
@@ -36,4 +34,8 @@ export async function readNames(
     return [used.name, ...rest.map(textOf)].filter((text) => text !== '').join(' · ')
   }
   return new Map([...records].map(([id, texts]) => [id, nameOf(texts)]))
+}
+
+function storedAs({ path, field }: Value) {
+  return field.column ?? path
 }

@@ -1,7 +1,7 @@
 import { LONG_TEXT } from '../../../engine/definition/fields.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
-import { align } from '../../../foundation/values/align.ts'
 import { entityIn, latin1 } from '../../../foundation/values/html-entities.ts'
+import { align } from './align.ts'
 
 // HTML that a plain editor can change: paragraphs, headings, lists, links and marked words. What a person did not touch stays byte for
 // byte. The editor gives back the same tokens as the source has, written in one way (`&mdash;` as a dash, `<P>` as `<p>`), so each

@@ -1,26 +1,22 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import { mayRead } from '../../../access/applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { NAMED_MAX, type References, type Referrer, referencesTo } from '../../../engine/changing/referrers.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
-import { getRecord } from '../../../engine/reading/read.ts'
-import { t } from '../../../foundation/texts/text.ts'
+import { NAMED_MAX, type References, referencesTo } from '../../../engine/changing/referrers.ts'
+import type { Referrer } from '../../../engine/definition/links.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
-import { rma } from '../../../shop/resources/rma/rma.ts'
 import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
-import { readIds } from '../../server/json/parameters.ts'
+import type { RecordRequest, Wire } from '../frame/request.ts'
 import { codedInRecord, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
-import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
 import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
 import { imagesOf } from './images.ts'
 import { readTitles } from './names.ts'
 import { namesFor, referencesIn } from './references.ts'
-import { mayRead, seenBy, textSeenBy } from './seen.ts'
-import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
-import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf, type Wire } from './values.ts'
+import { recordSeenBy, seenBy } from './seen.ts'
+import { type List, pathOf, type Service, serviceOfTable, type Value } from './services.ts'
+import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf } from './values.ts'
 
 /** Longer texts have the whole width of a page. */
 const LINE_LENGTH_MAX = 70
@@ -28,42 +24,31 @@ const LINE_LENGTH_MAX = 70
 const SMALL_FACTS = 6
 const SMALL_COLUMNS = 3
 
-/** The record's id in the address, which may name more. */
-export function idIn(request: FastifyRequest): number {
-  return readIds({ id: textIn(request.params, 'id') }, 'id').id
-}
-
 /** The page of one record: what is set of it, by sections that have a form each, and which records refer to it. */
 export async function recordPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
+  { caller, id, record }: RecordRequest,
   service: Service,
+  reply: FastifyReply,
 ): Promise<HtmlPage> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
-  const { resource } = service
-  const extras = extrasOf(resource)
+  const { resource, special } = service
   const { privileges } = caller
   const referrers = resource.referrers.filter((one) => {
-    return !extras.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
+    return !special.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
   })
-  const [text, references, history, events, codes] = await Promise.all([
-    getRecord(caller, resource, id),
+  const [references, history, events, codes] = await Promise.all([
     referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
     readCodes(caller, codedInRecord(service)),
   ])
-  const record = JSON.parse(text) as Wire
   const lists = service.sections.flatMap(({ list }) => list ?? [])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
   if (htmlValues(service).some(({ path }) => hasMarkup(plainText(valueIn(record, path))))) allowFrames(reply)
   const isLong = ({ path, field }: Value) =>
     field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
-  const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
-  const isTechnical = (path: readonly string[]) => extras.technical.includes(path.join('.'))
+  const ownSections = service.sections.filter(({ slug }) => !special.sections.includes(slug))
+  const isTechnical = (path: readonly string[]) => special.technical.includes(path.join('.'))
   const technical = service.values.filter(({ path, field }) => isTechnical(path) && isSet(field, valueIn(record, path)))
   const sections = ownSections.map((section) => {
     const { values, list } = section
@@ -80,19 +65,18 @@ export async function recordPage(
     const isFolded = list !== null && isTechnical([list.name])
     return { ...section, shown, items, columns, isSmall, hasForm, isFolded }
   })
-  const { parts = [], ...extraData } = await extras.read(caller, record)
+  const { parts = [], ...extraData } = await special.read(caller, record)
   return {
     template: '/pages/records/record',
     title: titleOf(service, record),
     data: {
       service,
-      id,
       record,
       sections: sections.filter(({ isFolded }) => !isFolded),
       technical,
       technicalLists: sections.filter(({ isFolded, items }) => isFolded && items.length > 0),
-      json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
-      extras: { template: extras.template, partsTemplate: extras.partsTemplate, parts, ...extraData },
+      json: JSON.stringify(recordSeenBy(privileges, resource)(record), null, 2),
+      extras: { template: special.template, partsTemplate: special.partsTemplate, parts, ...extraData },
       framed: ({ path, field }: Value) => {
         const text = plainText(valueIn(record, path))
         return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
@@ -103,9 +87,9 @@ export async function recordPage(
       nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
       codes,
       events,
-      hasReferrers: referrers.length > 0 && extras.template === null,
+      hasReferrers: referrers.length > 0 && special.template === null,
       history,
-      ownPage: ownPageOf(resource, id, record),
+      ownPage: special.ownPage(record),
       canEdit: resource.methods.includes('PUT'),
       canDelete: resource.methods.includes('DELETE'),
       valueIn,
@@ -123,12 +107,6 @@ function columnsOf({ values }: List, items: readonly Wire[]): Value[] {
     ({ path, field }) =>
       field.access !== 'wo' && (field.access === 'key' || items.some((item) => isSet(field, valueIn(item, path)))),
   )
-}
-
-/** The page of a record that has one of its own beside this one. */
-function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
-  if (resource !== rma || !OrderID) return null
-  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: t('Receive and restock this return') }
 }
 
 /** Whose records refer to this one, by their names. */
@@ -149,7 +127,7 @@ export function namedReferences(caller: Caller, found: readonly References[]) {
 }
 
 function referringService({ table }: Referrer): Service {
-  const from = allServices.find(({ resource }) => resource.table === table)
-  if (from === undefined) throw new Error(`No service has the records of ${table}`)
+  const from = serviceOfTable(table)
+  if (from === null) throw new Error(`No service has the records of ${table}`)
   return from
 }

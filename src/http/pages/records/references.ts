@@ -1,16 +1,16 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { isId } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
-import { orders } from '../../../shop/resources/orders/orders.ts'
 import { refusedFields } from '../../html/page-routes.ts'
 import { type Form, textIn } from '../../html/request.ts'
+import type { Wire } from '../frame/request.ts'
 import { placesIn } from './form.ts'
 import { readNames, readTitles } from './names.ts'
 import { findMatches, type Matches } from './search.ts'
 import { seenBy } from './seen.ts'
 import { type List, type Section, type Service, targetService, type Value } from './services.ts'
-import { itemsIn, type Wire } from './values.ts'
+import { itemsIn } from './values.ts'
 
 /** Names that a page reads of each service. Further references are shown as numbers only. */
 const NAMED_MAX = 100
@@ -35,8 +35,9 @@ export async function namesFor(caller: Caller, references: Iterable<Reference>):
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
     const target = seenTarget(caller, refersTo)
-    // What an order is searched by is more than what it is called.
-    const read = target.called.length > 0 || refersTo === orders ? readTitles : readNames
+    // What a record is searched by is more than what it is called.
+    const isCalled = target.called.length > 0 || target.number.length > 0
+    const read = isCalled ? readTitles : readNames
     return [refersTo, await read(caller, target, [...ids])] as const
   })
   const names = new Map(await Promise.all(read))

@@ -1,110 +1,112 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { mayRead } from '../../../access/applications/privileges.ts'
 import { t } from '../../../foundation/texts/text.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { canBePutBack } from '../../../shop/csv/undo/back.ts'
-import { customers } from '../../../shop/resources/customers/customers.ts'
-import { orders } from '../../../shop/resources/orders/orders.ts'
 import type { Privilege } from '../../../shop/staff/roles.ts'
-import { sendPage } from '../../html/page.ts'
+import type { HtmlPage } from '../../html/page.ts'
 import { adminPages } from '../../html/page-routes.ts'
-import { type CallerServices, formOf, merchantCaller } from '../../html/request.ts'
+import type { CallerServices } from '../../html/request.ts'
+import { type Framed, recordPages, storePages } from '../frame/pages.ts'
+import type { PageRequest, RecordRequest, Sent } from '../frame/request.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
-import { kindsOf } from './events.ts'
-import { eventsPage } from './events-page.ts'
+import { eventsPage, kindsOf } from './events.ts'
 import { sendFile } from './export.ts'
-import { historyPage, putChangeBack, storeHistoryPage } from './history.ts'
+import { historyPage, putChangeBack, storeHistoryPage } from './history-page.ts'
 import { htmlFrame, htmlValues } from './html-frame.ts'
 import { listPage } from './list-page.ts'
-import { listedOf } from './listing.ts'
-import { idIn, recordPage } from './record-page.ts'
+import { recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
-import { mayRead, seenBy } from './seen.ts'
-import { services as allServices, canCreate, type Service } from './services.ts'
-import { viewForms } from './views.ts'
+import { seenBy } from './seen.ts'
+import { canCreate, type Service } from './services.ts'
+import { forgetView, keepView } from './views.ts'
 
-type RecordServices = CallerServices & { readonly secrets: Secrets }
+type Need = 'read' | 'write' | 'take along'
+type Answer<Asked, Result> = (asked: Asked, service: Service, reply: FastifyReply) => Result
+type Page<Asked> = Answer<Asked, HtmlPage | Promise<HtmlPage>>
 
-/** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
-export function recordPages(app: FastifyInstance, services: RecordServices): void {
-  adminPages(app).page('/admin/records', (request) => {
-    const { privileges } = merchantCaller(request, services)
-    const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
+/**
+ * What an address of a service needs, how it is asked, where it stands behind the service's own, and its page, or what answers; of a form
+ * also what carries it out.
+ */
+type Row<Asked extends PageRequest> =
+  | readonly [need: Need, method: 'page' | 'again', path: string, page: Page<Asked>]
+  | readonly [need: Need, method: 'form', path: string, page: Page<Asked>, submit: Answer<Sent<Asked>, Promise<string>>]
+  | readonly [need: Need, method: 'get', path: string, answer: Answer<Asked, Promise<unknown>>]
+
+/** The pages of a service's records, by their addresses behind its own. */
+const ofList: readonly Row<PageRequest>[] = [
+  ['read', 'page', '', listPage],
+  ['read', 'form', '/views', listPage, keepView],
+  ['read', 'form', '/views/delete', listPage, forgetView],
+  ['take along', 'get', '/export', sendFile],
+  // Of a record that may be gone.
+  ['read', 'page', '/:id/history', historyPage],
+]
+const ofFields: readonly Row<PageRequest>[] = [['read', 'get', '/search', suggestions]]
+const ofPuttingBack: readonly Row<PageRequest>[] = [
+  ['write', 'form', '/:id/history/:entry/back', historyPage, putChangeBack],
+]
+const ofNew: readonly Row<PageRequest>[] = [
+  ['write', 'page', '/new', newPage],
+  ['write', 'form', '', newPage, create],
+]
+/** Shows the form again with the records that its words fit, or with the source of what a plain editor holds. */
+const ofNewAgain: readonly Row<PageRequest>[] = [['write', 'again', '/new', newPage]]
+
+/** The pages of one record. */
+const ofHtml: readonly Row<RecordRequest>[] = [['read', 'get', '/:id/shown', htmlFrame]]
+const ofEvents: readonly Row<RecordRequest>[] = [['read', 'page', '/:id/events', eventsPage]]
+const ofChanging: readonly Row<RecordRequest>[] = [
+  ['write', 'page', '/:id/edit', editPage],
+  ['write', 'form', '/:id/edit', editPage, save],
+  // Shows the form again with one more row, with the records that its words fit, or with the source of what a plain editor holds.
+  ['write', 'again', '/:id/edit/rows', editPage],
+]
+const ofDeleting: readonly Row<RecordRequest>[] = [
+  ['write', 'page', '/:id/delete', deletePage],
+  ['write', 'form', '/:id/delete', deletePage, remove],
+]
+
+/** Adds the pages of the records of all these services. */
+export function servicePages(app: FastifyInstance, services: CallerServices, all: readonly Service[]): void {
+  storePages(adminPages(app), services).page('/admin/records', ({ caller: { privileges } }) => {
+    const data = { services: all.filter(({ resource }) => mayRead(privileges, resource)) }
     return { template: '/pages/records/index', title: t('More records'), data }
   })
-  adminPages(app, ['Settings', 'read']).page('/admin/history', (request) => storeHistoryPage(request, services))
-  for (const service of allServices) recordPagesOf(app, services, service)
+  storePages(adminPages(app, ['Settings', 'read']), services).page('/admin/history', storeHistoryPage)
+  for (const service of all) servicePagesOf(app, services, service)
 }
 
 /** Adds the pages of one service's records. */
-export function recordPagesOf(app: FastifyInstance, services: RecordServices, service: Service): void {
-  const { path, resource } = service
+export function servicePagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
+  const { path, resource, special, values } = service
   const reading = adminPages(app, [resource.privilege as Privilege, 'read'])
-  const { get, page } = reading
-  const { page: formPage, form, post } = adminPages(app, [resource.privilege as Privilege, 'write'])
-  // Orders have a page of their own (src/http/pages/shop/orders), which leads to this one.
-  const isOwn = service.resource === orders
-  const privilegesOf = (request: FastifyRequest) => merchantCaller(request, services).privileges
-  const seen = (request: FastifyRequest) => seenBy(privilegesOf(request), service)
-  page(path, (request) => {
-    const { listed, listing } = listedOf(privilegesOf(request), service)
-    return listPage(request, services, listed, listing)
-  })
-  viewForms(app, services, service)
-  if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, seen(request)))
-  // A file of all customers is what a thief would take along.
-  const { get: getFile } = resource === customers ? reading.proved : reading
-  getFile(`${path}/export`, (request, reply) => {
-    return sendFile(request, reply, services, listedOf(privilegesOf(request), service).listed)
-  })
-  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) =>
-    recordPage(request, reply, services, seen(request)),
-  )
-  if (htmlValues(service).length > 0) {
-    get(`${path}/:id/shown`, (request, reply) => htmlFrame(request, reply, services, seen(request), idIn(request)))
+  const writing = adminPages(app, [resource.privilege as Privilege, 'write'])
+  const pages = { read: reading, write: writing, 'take along': special.isFileProved ? reading.proved : reading }
+  const seen =
+    <Asked extends PageRequest, Result>(answer: Answer<Asked, Result>) =>
+    (asked: Asked, reply: FastifyReply) =>
+      answer(asked, seenBy(asked.caller.privileges, service), reply)
+  const add = <Asked extends PageRequest>(framed: Framed<Asked>, row: Row<Asked>) => {
+    const address = path + row[2]
+    if (row[1] === 'form') framed.form(address, seen(row[4]), seen(row[3]))
+    else if (row[1] === 'get') framed.get(address, seen(row[3]))
+    else framed[row[1]](address, seen(row[3]))
   }
-  page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
-  if (canBePutBack(resource)) {
-    form(
-      `${path}/:id/history/:entry/back`,
-      (request) => putChangeBack(request, services, service),
-      (request) => historyPage(request, services, service, idIn(request)),
-    )
+  const addAll = (rows: readonly Row<PageRequest>[], isThere = true) => {
+    if (isThere) for (const row of rows) add(storePages(pages[row[0]], services), row)
   }
-  if (kindsOf(service).length > 0) {
-    page(`${path}/:id/events`, (request) => eventsPage(request, services, seen(request)))
+  const addOfOne = (rows: readonly Row<RecordRequest>[], isThere = true) => {
+    if (isThere) for (const row of rows) add(recordPages(pages[row[0]], services, resource), row)
   }
-  if (canCreate(service)) {
-    const again = (request: FastifyRequest) => newPage(request, services, seen(request), formOf(request))
-    formPage(`${path}/new`, (request) => newPage(request, services, seen(request), {}))
-    form(path, (request) => create(request, services, seen(request)), again)
-    // Shows the form again with the records that its words fit, or with the source of what a plain editor holds.
-    if (service.values.some(({ refersTo, field }) => refersTo !== null || field.isHtml)) {
-      post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
-    }
-  }
-  if (resource.methods.includes('PUT')) {
-    const edit = `${path}/:id/edit`
-    formPage(edit, (request) => editPage(request, services, seen(request)))
-    form(
-      edit,
-      (request) => save(request, services, seen(request)),
-      (request, _reply, { kind }) =>
-        editPage(request, services, seen(request), {
-          typed: formOf(request),
-          isOutdated: kind === 'precondition-failed',
-        }),
-    )
-    // Shows the form again with one more row, with the records that its words fit, or with the source of what a plain editor holds.
-    post(`${edit}/rows`, async (request, reply) =>
-      sendPage(reply, await editPage(request, services, seen(request), { typed: formOf(request) })),
-    )
-  }
-  if (resource.methods.includes('DELETE')) {
-    formPage(`${path}/:id/delete`, (request) => deletePage(request, services, seen(request)))
-    form(
-      `${path}/:id/delete`,
-      (request) => remove(request, services, seen(request)),
-      (request) => deletePage(request, services, seen(request)),
-    )
-  }
+  addAll(ofList)
+  addAll(ofFields, resource.referrers.length > 0)
+  addAll(ofPuttingBack, canBePutBack(resource))
+  addAll(ofNew, canCreate(service))
+  addAll(ofNewAgain, canCreate(service) && values.some(({ refersTo, field }) => refersTo !== null || field.isHtml))
+  addOfOne([['read', 'page', special.recordPath, recordPage]])
+  addOfOne(ofHtml, htmlValues(service).length > 0)
+  addOfOne(ofEvents, kindsOf(service).length > 0)
+  addOfOne(ofChanging, resource.methods.includes('PUT'))
+  addOfOne(ofDeleting, resource.methods.includes('DELETE'))
 }

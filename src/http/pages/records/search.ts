@@ -1,11 +1,11 @@
-import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { byFilter, byId, type Finder, TYPED_MAX } from '../../../engine/definition/finders.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { findRecords } from '../../../engine/reading/find.ts'
 import { findOrdered } from '../../../engine/reading/read.ts'
 import { sql } from '../../../foundation/database/sql.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import { textIn } from '../../html/request.ts'
+import type { PageRequest } from '../frame/request.ts'
 import { readNames } from './names.ts'
 import type { Service } from './services.ts'
 
@@ -46,9 +46,9 @@ export async function findMatches(caller: Caller, service: Service, typed: strin
 }
 
 /** Answers the script of pages while somebody types into a field that refers to a record. */
-export async function suggestions(request: FastifyRequest, services: CallerServices, service: Service) {
-  const typed = textIn(request.query, 'q')
+export async function suggestions({ caller, query }: PageRequest, service: Service) {
+  const typed = textIn(query, 'q')
   if (typed.length > TYPED_MAX) throw wrongField('q', `has more than ${TYPED_MAX} characters`)
-  const { matches } = await findMatches(merchantCaller(request, services), service, typed)
+  const { matches } = await findMatches(caller, service, typed)
   return matches.map(({ id, name }) => ({ ID: id, Name: name }))
 }

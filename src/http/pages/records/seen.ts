@@ -1,10 +1,10 @@
-import { allows, shows } from '../../../access/applications/privileges.ts'
+import { mayRead, shows } from '../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { seesAll } from '../../../shop/staff/roles.ts'
+import type { Wire } from '../frame/request.ts'
 import type { List, Service, Value } from './services.ts'
-import type { Wire } from './values.ts'
 
 // What somebody of a store is shown of records: the privileges leave out fields (`needs` in the definitions) and the names of records of
 // services that they may not read. What a form does not show, it does not change.
@@ -12,7 +12,7 @@ import type { Wire } from './values.ts'
 /** Returns the service as somebody with these privileges sees it, for lists, pages, forms and files alike. */
 export function seenBy(privileges: Privileges, service: Service): Service {
   if (privileges === null) return service
-  const { values, sections, titles, called, sorts, searches, filters } = service
+  const { values, sections, titles, called, number, sorts, searches, filters } = service
   const isSeen = ({ field }: Value) => shows(privileges, field)
   const hidden = new Set(values.filter((value) => !isSeen(value)).map(({ field }) => field.column))
   const seen = sections.map((section) => ({
@@ -26,6 +26,7 @@ export function seenBy(privileges: Privileges, service: Service): Service {
     sections: seen.filter(({ values: left, list }) => left.length > 0 || list !== null),
     titles: titles.filter(isSeen),
     called: called.map((group) => group.filter(isSeen)),
+    number: number.filter(isSeen),
     sorts: sorts.filter(({ value }) => isSeen(value)),
     searches: searches.filter(({ value }) => isSeen(value)),
     filters: Object.fromEntries(
@@ -49,14 +50,18 @@ export function seenList(privileges: Privileges, list: List): List {
   return { ...list, values: seenValues(privileges, list.values), lists }
 }
 
-export function mayRead(privileges: Privileges, { privilege }: Pick<Resource, 'privilege'>): boolean {
-  return allows(privileges, privilege, 'read')
+/** Takes the members that need other privileges out of a whole record, as programs read it. */
+export function recordSeenBy(privileges: Privileges, resource: Resource): (record: Wire) => Wire {
+  return seesAll(privileges, resource)
+    ? (record) => record
+    : (record) => membersSeen(privileges, resource.fields, record)
 }
 
-/** Takes the members that need other privileges out of the JSON text of a whole record, as programs read it. */
+/** The same of its JSON text. */
 export function textSeenBy(privileges: Privileges, resource: Resource): (text: string) => string {
   if (seesAll(privileges, resource)) return (text) => text
-  return (text) => JSON.stringify(membersSeen(privileges, resource.fields, JSON.parse(text)))
+  const seen = recordSeenBy(privileges, resource)
+  return (text) => JSON.stringify(seen(JSON.parse(text)))
 }
 
 function membersSeen(privileges: Privileges, fields: FieldSet, members: Wire): Wire {

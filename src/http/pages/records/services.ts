@@ -1,15 +1,15 @@
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
 import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { capital, labelOf, plural } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
-import { resources, targetOf } from '../../../shop/registry.ts'
-import { orders } from '../../../shop/resources/orders/orders.ts'
+import { resourceNamed, resources, targetOf } from '../../../shop/registry.ts'
 import { type ServiceWords, serviceWords } from '../../../shop/staff/names.ts'
 import { itemLabel, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
+import { plain, type Special } from './special.ts'
 
-// What the pages of a service's records are made from: its definition, and nothing else.
+// What the pages of a service's records are made from: its definition, and what is handed in beside it.
 
 /** A value of a record, or of an item of a list. */
 export interface Value {
@@ -56,10 +56,13 @@ export interface Service extends ServiceWords {
   /** What a record is called instead: the first group of which something is set. Empty: the titles. */
   readonly called: readonly (readonly Value[])[]
   readonly key: Value
+  /** Whose texts make the number by which people know a record; empty: the key. */
+  readonly number: readonly Value[]
   readonly sorts: readonly Sorting[]
   /** By which the list can be filtered. */
   readonly filters: Filters
   readonly searches: readonly Search[]
+  readonly special: Special
 }
 
 /** A way in which people look for a record. */
@@ -69,13 +72,18 @@ export interface Search {
 }
 
 /** Every service with records of a store that programs can read. */
-export const services: readonly Service[] = resources.map(serviceOf)
+export const services: readonly Service[] = resources.map((resource) => serviceOf(resource))
 
 /** The pages of the records that a field names. */
 export function targetService(refersTo: Resource): Service {
   const found = services.find(({ resource }) => resource === refersTo)
   if (found === undefined) throw new Error(`${refersTo.service} has no pages`)
   return found
+}
+
+/** The pages of the records that are rows of this table; null: there are none. */
+export function serviceOfTable(table: string): Service | null {
+  return services.find(({ resource }) => resource.table === table) ?? null
 }
 
 /** The address of a service's pages. */
@@ -93,7 +101,7 @@ export function canImport({ resource: { methods } }: Service): boolean {
   return methods.includes('PUT') || methods.includes('POST')
 }
 
-export function serviceOf(resource: Resource): Service {
+export function serviceOf(resource: Resource, special: Partial<Special> = {}): Service {
   const { service, typeName, groups } = resource
   const fields = resource.fields.shown
   const values = valuesOf(fields.leaves, resource, [], typeName)
@@ -119,12 +127,18 @@ export function serviceOf(resource: Resource): Service {
       })),
     ],
     titles,
-    called: (resource.calledBy ?? []).map((names) => values.filter(({ path }) => names.includes(path.join('.')))),
+    called: (resource.calledBy ?? []).map((names) => valuesNamed(values, names)),
     key,
+    number: valuesNamed(values, resource.numberedBy ?? []),
     sorts: sortsOf(resource, values, key),
     filters: resource.filters,
     searches: searchesOf(resource, values, titles),
+    special: { ...plain, ...special },
   }
+}
+
+function valuesNamed(values: readonly Value[], names: readonly string[]): readonly Value[] {
+  return values.filter(({ path }) => names.includes(path.join('.')))
 }
 
 /** Filters of the service have an index. A title without one is searched by a filter that only pages have. */
@@ -150,7 +164,7 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
     if (field.kind === 'list') return []
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
     const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
-    const leadsTo = path.at(-1) === 'OrderID' && field.access !== 'key' ? orders : refersTo
+    const leadsTo = field.leadsTo === undefined ? refersTo : resourceNamed(field.leadsTo)
     const meanings = new Map(Object.entries(field.meanings ?? {}).map(([number, words]) => [number, t(capital(words))]))
     return [{ path, field, label: t(label), refersTo, leadsTo, meanings }]
   })

@@ -1,5 +1,5 @@
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filter, FilterKind } from '../../../engine/definition/filters.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { Order } from '../../../engine/reading/read.ts'
 import { type Sql, sql } from '../../../foundation/database/sql.ts'
 import type { Value } from './services.ts'

@@ -3,15 +3,11 @@ import { capital } from '../../../foundation/texts/label.ts'
 import { orOf, type Phrase, type Text, t } from '../../../foundation/texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
-import { orders } from '../../../shop/resources/orders/orders.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { type Form, textIn } from '../../html/request.ts'
-import { invoiceOf } from '../shop/orders/listing.ts'
+import type { Wire } from '../frame/request.ts'
 import { isCoded } from './codes.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
-
-/** A record or an item of a list, as programs read it. */
-export type Wire = Readonly<Record<string, unknown>>
 
 /** The text of a value as programs write it. */
 export function plainText(value: unknown): string {
@@ -50,17 +46,17 @@ export function isNumber(value: Value): boolean {
   return (kind === 'decimal' || kind === 'integer') && value.refersTo === null && !isCoded(value)
 }
 
-type Named = Pick<Service, 'resource' | 'titles' | 'called' | 'oneTitle' | 'key'>
+type Named = Pick<Service, 'titles' | 'called' | 'oneTitle' | 'key' | 'number'>
 
 /** What a record is called. */
-export function titleOf({ resource, titles, called, oneTitle, key }: Named, record: Wire): Phrase {
-  if (resource === orders) return t('{record} {id}', { record: oneTitle, id: invoiceOf(record) })
+export function titleOf({ titles, called, oneTitle, key, number }: Named, record: Wire): Phrase {
   const textOf = ({ path }: Value) => plainText(valueIn(record, path))
+  if (number.length > 0) return t('{record} {id}', { record: oneTitle, id: number.map(textOf).join('') })
   const { name } = calledBy(called, textOf)
   if (name !== '') return name
   const texts = titles.map(textOf).filter((text) => text !== '')
   if (texts.length > 0) return texts.join(' · ')
-  return t('{record} {id}', { record: oneTitle, id: plainText(valueIn(record, key.path)) })
+  return t('{record} {id}', { record: oneTitle, id: textOf(key) })
 }
 
 /** Whether a form may give it. */

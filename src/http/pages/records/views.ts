@@ -1,37 +1,28 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { deleteView, saveView } from '../../../shop/staff/list-views.ts'
-import type { Privilege } from '../../../shop/staff/roles.ts'
-import { adminPages } from '../../html/page-routes.ts'
-import { type CallerServices, formOf, merchantCaller, merchantOf, textIn } from '../../html/request.ts'
-import { askedIn, keptOf, listPage } from './list-page.ts'
+import { merchantOf, textIn } from '../../html/request.ts'
+import type { PageRequest, Sent } from '../frame/request.ts'
+import { askedIn, keptOf } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import type { Service } from './services.ts'
 
-/** Adds the forms by which people keep views of a service's list, and delete them. */
-export function viewForms(app: FastifyInstance, services: CallerServices, service: Service): void {
-  const { path, resource } = service
-  const { form } = adminPages(app, [resource.privilege as Privilege, 'read'])
-  const listed = (request: FastifyRequest) => listedOf(merchantCaller(request, services).privileges, service)
-  const whose = (request: FastifyRequest) => ({ userId: merchantOf(request).id, service: resource.service })
-  const again = (request: FastifyRequest) => {
-    const { listed: seen, listing } = listed(request)
-    return listPage(request, services, seen, listing)
-  }
-  form(
-    `${path}/views`,
-    async (request) => {
-      const query = String(new URLSearchParams(keptOf(askedIn(request.query, listed(request).listed))))
-      await saveView(services, whose(request), { name: textIn(formOf(request), 'name'), query })
-      return `${path}?${query}&notice=view-saved`
-    },
-    again,
-  )
-  form(
-    `${path}/views/delete`,
-    async (request) => {
-      await deleteView(services, whose(request), textIn(formOf(request), 'name'))
-      return `${path}?notice=view-deleted`
-    },
-    again,
-  )
+/** Keeps a view of a service's list: the filters, the order and the columns of the address. */
+export async function keepView(
+  { caller, query, typed }: Sent<PageRequest>,
+  service: Service,
+  { request }: FastifyReply,
+): Promise<string> {
+  const kept = String(new URLSearchParams(keptOf(askedIn(query, listedOf(caller.privileges, service)))))
+  const whose = { userId: merchantOf(request).id, service: service.resource.service }
+  await saveView(caller, whose, { name: textIn(typed, 'name'), query: kept })
+  return `${service.path}?${kept}&notice=view-saved`
+}
+
+export async function forgetView(
+  { caller, typed }: Sent<PageRequest>,
+  { path, resource: { service } }: Service,
+  { request }: FastifyReply,
+): Promise<string> {
+  await deleteView(caller, { userId: merchantOf(request).id, service }, textIn(typed, 'name'))
+  return `${path}?notice=view-deleted`
 }

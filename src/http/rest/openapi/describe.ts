@@ -1,13 +1,14 @@
-import { created, deleted, updated } from '../../../engine/changing/change-requests.ts'
-import type { Method, Resource } from '../../../engine/definition/define.ts'
-import { describeRecord, type Schemas } from '../../../engine/definition/json-schema.ts'
+import type { Method } from '../../../engine/caller.ts'
+import { created, deleted, updated } from '../../../engine/changing/requests.ts'
 import type {
   Endpoint,
   Operation as EndpointOperation,
   Given,
   RecordType,
   Taken,
-} from '../../../engine/reading/endpoints.ts'
+} from '../../../engine/definition/endpoints.ts'
+import { describeRecord, type Schemas } from '../../../engine/definition/json-schema.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { ResultItem } from '../../../foundation/values/failure.ts'
 import { servedResources } from '../../../shop/registry.ts'
 import {

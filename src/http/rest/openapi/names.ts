@@ -1,5 +1,5 @@
-import type { Resource } from '../../../engine/definition/define.ts'
-import type { Endpoint, RecordType } from '../../../engine/reading/endpoints.ts'
+import type { Endpoint, RecordType } from '../../../engine/definition/endpoints.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { isOfOne, typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 

@@ -15,17 +15,18 @@ export const pageQuery = namedObject({
 
 /** Returns the ids in an address by their parameter names. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
-  const key = names.join()
-  const input = idsInputs.get(key) ?? idsInput(names)
-  idsInputs.set(key, input)
-  return readInput(input, params) as Record<Name, number>
+  return readInput(idsInputs.get(names.join()) ?? idsInput(names), params) as Record<Name, number>
 }
 
-/** By the names of the parameters, because making a schema takes longer than reading by it. */
-const idsInputs = new Map<string, ReturnType<typeof idsInput>>()
+type IdsInput = ReturnType<typeof namedObject<Record<string, ReturnType<typeof wholeNumber>>>>
 
-export function idsInput(names: readonly string[]) {
-  return namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))
+/** Made once for the same names of parameters, because making a schema takes longer than reading by it. */
+const idsInputs = new Map<string, IdsInput>()
+
+export function idsInput(names: readonly string[]): IdsInput {
+  const made = namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))
+  idsInputs.set(names.join(), made)
+  return made
 }
 
 export function wholeNumber(smallest: number, largest: number) {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { ResultsAnswer } from '../../../engine/reading/endpoints.ts'
+import type { ResultsAnswer } from '../../../engine/definition/endpoints.ts'
 import { type Content, ref } from './openapi.ts'
 
 /** What an empty 404 means. */

@@ -1,15 +1,23 @@
-import type { Db } from '../../../foundation/database/client.ts'
+import type { DataServices, Db } from '../../../foundation/database/client.ts'
+import { passOverReadOnly } from '../../../foundation/database/outage.ts'
 import { newSigningSecret } from '../../../foundation/outbound/standard-webhooks.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
+
+/** The row of "Upgrade" that says that none are left. */
+const UPGRADE = 'derived secrets'
 
 /**
  * Seals the secrets of webhooks and callbacks that early versions derived from SECRET_KEY when they needed them, so that a new
  * key leaves them as they are. Each was derived from the key that the private key or user key beside it is sealed under.
- * Any number of processes may do it at once, and a kill leaves the rest to the next start.
+ * Does nothing once it is done. Any number of processes may do it at once, and a kill leaves the rest to the next start.
  */
-export async function storeDerivedSecrets(db: Db, secrets: Secrets): Promise<void> {
+export async function storeDerivedSecrets({ db, secrets, now }: DataServices): Promise<void> {
+  if ((await db.upgrade.count({ where: { name: UPGRADE } })) > 0) return
   await storeCallbackSecrets(db, secrets)
   await storeWebhookSecrets(db, secrets)
+  await db.$executeRaw`INSERT INTO "Upgrade" ("name", "doneAt") VALUES (${UPGRADE}, ${now()}) ON CONFLICT DO NOTHING`.catch(
+    passOverReadOnly,
+  )
 }
 
 async function storeCallbackSecrets(db: Db, secrets: Secrets): Promise<void> {

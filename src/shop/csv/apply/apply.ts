@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../../engine/caller.ts'
-import { changeSet, type Member, type Outcome } from '../../../engine/changing/change.ts'
-import { makeChanges, type Note } from '../../../engine/changing/make-changes.ts'
-import { type PlannedChange, planChanges, type RequestedChange } from '../../../engine/changing/plan-change.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Outcome } from '../../../engine/changing/change.ts'
+import type { RequestedChange } from '../../../engine/changing/plan-change.ts'
+import { makeChanges, type Note } from '../../../engine/changing/requests.ts'
+import type { Log } from '../../../engine/definition/endpoints.ts'
 import { isRecord, readPatch } from '../../../engine/definition/input.ts'
-import type { Log } from '../../../engine/reading/endpoints.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
 import { leaseEnd, leases } from '../../../foundation/database/leases.ts'
-import { failureOf } from '../../../foundation/database/outage.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
@@ -41,8 +40,6 @@ interface OpenLine {
   readonly sealed: string | null
   readonly before: object | null
   readonly etag: string | null
-  /** The number that it has in common with the lines of its transaction; null: those of its batch. */
-  readonly together: number | null
 }
 
 interface Result {
@@ -55,11 +52,10 @@ interface Result {
 }
 
 /**
- * Makes the changes of the next lines after line `after`, or, when none are left, of the next lines that take unique texts from
- * one another. Stores each line's outcome in the transaction of its change, so a process that is killed at any moment leaves a
- * line either made and noted, or neither. Returns the line to pass as `after` next time; null: no lines are left. Throws
- * `in-progress` when the import was cancelled or another process took over, and any error that stops the import; the remaining
- * lines stay open.
+ * Makes the changes of the next lines after line `after`. Stores each line's outcome in the transaction of its change, so a process
+ * that is killed at any moment leaves a line either made and noted, or neither. Returns the line to pass as `after` next time; null:
+ * no lines are left. Throws `in-progress` when the import was cancelled or another process took over, and any error that stops the
+ * import; the remaining lines stay open.
  */
 export async function applyBatch(run: Run, after: number): Promise<number | null> {
   const open = await openLines(run, after)
@@ -67,7 +63,7 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
   if (last === undefined) return null
   const { caller, resource, log } = run
   const { lines, ids } = await withNames(run, open)
-  if (lines.length === 0) return last.together === null ? last.line : after
+  if (lines.length === 0) return last.line
   const { requested, refused } = requestsOf(run, lines, ids)
   if (refused.length > 0) await noteResults(run, caller, refused)
   const { precondition, formerly } = lookingBack(run, lines)
@@ -79,29 +75,21 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
     })
     if (ended.length > 0) await noteResults(run, db, ended)
   }
-  if (last.together !== null) {
-    await exchange(run, lines, requested, { note, precondition })
-    return after
-  }
   const outcomes = await makeChanges({ caller, resource, log, note, precondition, bytes: 0 }, requested)
   for (const outcome of outcomes.values())
     if (isToBeTriedAgain(outcome)) throw outcome.failure.origin ?? outcome.failure
   return last.line
 }
 
-/**
- * Makes the records that lines name and the store does not have. Lines of which one cannot be made have failed, and are left out; of
- * lines that are made together, all.
- */
+/** Makes the records that lines name and the store does not have. Lines of which one cannot be made have failed, and are left out. */
 async function withNames(run: Run, lines: readonly OpenLine[]) {
   const named = lines.map((line) => ({ line, numbers: madeIn(line.body) }))
   const { ids, failures } = await makeNames(
     run,
     named.flatMap(({ numbers }) => numbers),
   )
-  const [ofAll] = lines[0]?.together == null ? [] : failures.values()
   const failed = named.flatMap(({ line, numbers }) => {
-    const failure = ofAll ?? numbers.map((number) => failures.get(number)).find((one) => one !== undefined)
+    const failure = numbers.map((number) => failures.get(number)).find((one) => one !== undefined)
     return failure === undefined ? [] : [resultOf(line, { failure })]
   })
   if (failed.length > 0) await noteResults(run, run.caller, failed)
@@ -112,36 +100,6 @@ async function withNames(run: Run, lines: readonly OpenLine[]) {
 /** Whether it keeps the import from going on. */
 function isToBeTriedAgain(outcome: Outcome): outcome is Extract<Outcome, { failure: unknown }> {
   return 'failure' in outcome && outcome.failure.status >= 500 && outcome.failure.kind !== 'defect'
-}
-
-/** Makes lines that take unique texts from one another, or none of them. */
-async function exchange(
-  run: Run,
-  lines: readonly OpenLine[],
-  requested: ReadonlyMap<number, RequestedChange>,
-  { note, precondition }: { note: Note; precondition: (record: string) => void },
-): Promise<void> {
-  const { caller, resource, log } = run
-  try {
-    const plans = await planChanges(caller, resource, [...requested.values()])
-    const set = lines.map(({ line }, at): [number, Member] => {
-      const planned = plans[at] as PlannedChange | StoreFailure
-      if (planned instanceof StoreFailure) throw planned
-      return [line, { caller, planned, precondition }]
-    })
-    await changeSet(resource, new Map(set), { remember: note })
-  } catch (error) {
-    const failure = failureOf(error)
-    if (failure.kind === 'in-progress' || isToBeTriedAgain({ failure })) throw error
-    const others = lines.map(({ line }) => line).join(', ')
-    if (failure.kind === 'defect') log.error({ err: error, lines: others }, 'lines of a CSV file failed')
-    const withOthers: Problem = ['', '', `was left out with lines ${others}, which are changed together`]
-    const results = lines.map((line): Result => {
-      const own = resultOf(line, { failure })
-      return lines.length === 1 ? own : { ...own, problems: [...own.problems, withOthers] }
-    })
-    await noteResults(run, caller, results)
-  }
 }
 
 /** What is asked for by each line, and the results of those that cannot be read: a field may be bounded otherwise by now. */
@@ -228,23 +186,15 @@ function problemOf(failure: StoreFailure): Problem {
 }
 
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
-  const open = sql`"storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new')`
-  const columns = sql`"line", "outcome", "recordId", "body", "sealed", "before", "etag", "together"`
   // By the primary key: behind what this process has done, all lines are open.
   const lines = await queryRows<OpenLine>(
     db,
     sql`
-    SELECT ${columns} FROM "CsvImportLine" WHERE ${open} AND "line" > ${after}::int AND "together" IS NULL
+    SELECT "line", "outcome", "recordId", "body", "sealed", "before", "etag" FROM "CsvImportLine"
+    WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new') AND "line" > ${after}::int
     ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`,
   )
-  if (lines.length > 0) return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines
-  return queryRows<OpenLine>(
-    db,
-    sql`
-    SELECT ${columns} FROM "CsvImportLine" WHERE ${open} AND "together" = (
-      SELECT min("together") FROM "CsvImportLine" WHERE ${open} AND "together" IS NOT NULL)
-    ORDER BY "line"`,
-  )
+  return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines
 }
 
 /** Writes what became of lines. Throws `in-progress` unless the import is still this process's: what `db` has changed goes back. */

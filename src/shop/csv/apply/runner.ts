@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { operatorCaller } from '../../../access/stores/stores.ts'
-import type { Log } from '../../../engine/reading/endpoints.ts'
+import { operatorCaller } from '../../../access/stores/caller-store.ts'
+import type { Log } from '../../../engine/definition/endpoints.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'
 import { empty, identifier, sql } from '../../../foundation/database/sql.ts'

@@ -1,8 +1,9 @@
 import { shows } from '../../../access/applications/privileges.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import { definedFor } from '../../../engine/definition/define.ts'
 import { columnPath, hasRows, type TableList, type ValueField } from '../../../engine/definition/fields.ts'
 import type { NamedList } from '../../../engine/definition/former-file.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
 import { remembered } from '../../../foundation/values/remembered.ts'
 import { targetOf } from '../../registry.ts'
@@ -36,7 +37,9 @@ export interface Naming {
 export const columnsOf = remembered((resource: Resource): readonly Column[] =>
   resource.fields.shown.leaves.flatMap(({ path, field }) => {
     const name = path.join('.')
-    return field.kind === 'list' ? [] : [{ name, path, field, target: field.names ?? targetOf(resource, name) }]
+    if (field.kind === 'list') return []
+    const target = field.names ? definedFor(field.names.table) : targetOf(resource, name)
+    return [{ name, path, field, target }]
   }),
 )
 

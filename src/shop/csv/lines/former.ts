@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Resource } from '../../../engine/definition/define.ts'
 import { isRecord, type Patch, readPatch } from '../../../engine/definition/input.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { setIn, valueIn } from '../../../foundation/values/json.ts'
 import { type Column, columnsOf, type ListColumn, listColumnsOf } from './columns.ts'
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { reserveIds } from '../../../engine/changing/write.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute, inTransaction, queryRows } from '../../../foundation/database/client.ts'
 import type { CsvImport, CsvImportLine } from '../../../foundation/database/generated/client.ts'
 import { isFree, leaseEnd, leases } from '../../../foundation/database/leases.ts'
@@ -8,7 +8,6 @@ import { empty, lines, sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import type { Line } from '../take-in/compare.ts'
-import type { Settled } from '../take-in/exchanges.ts'
 import type { Meaning } from '../take-in/mapping.ts'
 import { forgetParts } from '../take-in/parts.ts'
 import { IMPORTS_MAX, KEPT_LINES_MAX } from './limits.ts'
@@ -127,44 +126,6 @@ export async function addLines(
   )
   if (added < lines.length)
     throw new StoreFailure('gone', 'The import was deleted, or read again, while its file was being read.')
-}
-
-/** Refuses lines that were to be changes, and groups others. */
-export async function settleLines({ db, store }: Caller, id: number, { refused, together }: Settled): Promise<void> {
-  const ofImport = sql`l."storeId" = ${store.id}::int AND l."importId" = ${id}::int`
-  for (const some of inParts(together)) {
-    await execute(
-      db,
-      sql`
-      UPDATE "CsvImportLine" l SET "together" = n."together"
-      FROM json_to_recordset(${JSON.stringify(some)}::text::json) AS n ("line" int, "together" int)
-      WHERE ${ofImport} AND l."line" = n."line"`,
-    )
-  }
-  for (const some of inParts(refused)) {
-    const rows = JSON.stringify(some.map(({ line, problem }) => ({ line, problems: [problem] })))
-    await execute(
-      db,
-      sql`
-      WITH found AS (
-        SELECT l."line", l."marked", n."problems" FROM json_to_recordset(${rows}::text::json) AS n ("line" int, "problems" json)
-        JOIN "CsvImportLine" l ON ${ofImport} AND l."line" = n."line"),
-      counted AS (
-        UPDATE "CsvImport" i SET "changes" = "changes" - f."all", "refused" = "refused" + f."all", "marked" = i."marked" - f."marked"
-        FROM (SELECT count(*)::int AS "all", count(*) FILTER (WHERE "marked")::int AS "marked" FROM found) f
-        WHERE i."storeId" = ${store.id}::int AND i."id" = ${id}::int)
-      UPDATE "CsvImportLine" l SET "outcome" = 'refused', "body" = '{}', "sealed" = NULL, "changes" = '[]', "marked" = false,
-        "problems" = f."problems"
-      FROM found f WHERE ${ofImport} AND l."line" = f."line"`,
-    )
-  }
-}
-
-/** Lines that are written at a time. */
-const PART = 1_000
-
-function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < all.length; from += PART) yield all.slice(from, from + PART)
 }
 
 /** Keeps an import whose file is still arriving from being taken for given up. */

@@ -6,8 +6,6 @@ export const LINES_MAX = 100_000
 export const LINE_LENGTH_MAX = 1024 * 1024
 /** Records that are read, compared or changed together. */
 export const BATCH_LINES_MAX = 100
-/** Records that are changed in one transaction, all or none. */
-export const TOGETHER_MAX = 100
 /** Records with passwords, which take long to hash, that are changed in one transaction. */
 export const SECRET_LINES_MAX = 10
 /** Characters of the records that are compared together. */

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { ValueField } from '../../../engine/definition/fields.ts'
 import { readPatch } from '../../../engine/definition/input.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { CsvImportName } from '../../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { NAMES_MAX } from './limits.ts'

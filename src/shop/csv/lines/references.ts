@@ -1,7 +1,7 @@
 import { allows } from '../../../access/applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
 import { anyOf, identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { hiddenColumns } from './columns.ts'
 import type { Difference } from './records.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import { fieldsAmong } from '../../../engine/definition/fields.ts'
 import { compileReader, type WireRecord } from '../../../engine/definition/reader.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { findByAlternateKeys } from '../../../engine/reading/read.ts'
 import { type Representation, recordValues } from '../../../engine/reading/representations.ts'
 import { readByIds } from '../../../engine/reading/rows.ts'
@@ -28,7 +28,6 @@ import {
 } from '../lines/records.ts'
 import { itemsStored } from '../lines/references.ts'
 import { afterOf, lookedAt } from '../lines/worth-a-look.ts'
-import { Exchanges, type Settled } from './exchanges.ts'
 
 /** The values that a file may give, without the lists, whose reading would cost most. One statement, whatever a file's columns. */
 const valuesOf = remembered(({ fields }: Resource): Representation<WireRecord> => {
@@ -78,7 +77,6 @@ export class Comparison {
   readonly #naming: ReturnType<typeof namingOf>
   /** The lines of the records so far, by id or by the hash of a new record's name. */
   readonly #lines = new Map<number | string, number>()
-  readonly #exchanges = new Exchanges()
   /** What lines give that one record alone should have. */
   readonly #shared = new Map<string, number>()
 
@@ -123,12 +121,7 @@ export class Comparison {
     })
   }
 
-  /** Settles the lines that take unique texts, when all lines are known. */
-  settle(): Settled {
-    return this.#exchanges.settle(this.#naming.text?.name ?? '', this.#resource.typeName)
-  }
-
-  /** Refuses lines that give a record the text of an earlier line. */
+  /** Refuses lines that give a record the unique text of another one, or of an earlier line. */
   async #takeNames(records: readonly FileRecord[], lines: readonly Line[]): Promise<Line[]> {
     const { text } = this.#naming
     const isRenaming = ({ outcome, changes }: Line, at: number) =>
@@ -137,12 +130,13 @@ export class Comparison {
     const holders = await this.#find(names)
     return lines.map((line, at) => {
       if (text === null || !isRenaming(line, at)) return line
-      const { name, recordId, secret } = line
+      const { name, recordId } = line
       const before = this.#lineBefore(line.line, 0, name)
       if (before !== null) return refused(line, [[text.name, name, `is given to another record by line ${before}`]])
-      const renaming = { line: line.line, recordId: recordId as number, name, holder: holders.get(name) }
-      this.#exchanges.add({ ...renaming, hasSecret: secret !== null })
-      return line
+      const holder = holders.get(name)
+      // Other capitals of its own text are free.
+      if (holder === undefined || holder === recordId) return line
+      return refused(line, [[text.name, name, `is already used by another ${this.#resource.typeName}`]])
     })
   }
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { allows, shows } from '../../../access/applications/privileges.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { labelOf } from '../../../foundation/texts/label.ts'
 import { languageOf, localeTags } from '../../../foundation/texts/language.ts'
 import { t } from '../../../foundation/texts/text.ts'
-import { lettersOf } from '../../../foundation/values/nearest.ts'
+import { candidateOf, lettersOf, nearestName } from '../../../foundation/values/nearest.ts'
 import { remembered } from '../../../foundation/values/remembered.ts'
 import {
   type Column,
@@ -20,7 +20,6 @@ import {
   missing,
 } from '../lines/columns.ts'
 import { MAPPINGS_MAX } from '../lines/limits.ts'
-import { nearest } from './nearest.ts'
 
 // What the headings of a file mean that is no export: the platform that the merchant comes from has its own, and a person says it of
 // all others.
@@ -134,7 +133,11 @@ function likelyMeaning(resource: Resource, name: string): Likely {
   if (former !== null) return { ...former, doubt: 1 }
   if (own.length > 0) return { ...nothing, reason: 'is written by the platform itself', doubt: 0 }
   const shown = columnsOf(resource).filter((column) => isTaken(column) && column.field.access !== 'wo')
-  return { ...nothing, column: nearest(name, shown) ?? '', doubt: 2 }
+  const meant = nearestName(
+    name,
+    shown.map((column) => candidateOf(column.name, column.field.label)),
+  )
+  return { ...nothing, column: meant ?? '', doubt: 2 }
 }
 
 /** Why headings of passwords are left out. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { leases } from '../../../foundation/database/leases.ts'
 import type { Format } from '../../../foundation/texts/format.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -15,7 +15,6 @@ import {
   type OpenReading,
   readAgain,
   renewReading,
-  settleLines,
 } from '../lines/imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX, MAPPED_COLUMNS_MAX } from '../lines/limits.ts'
 import { addNames } from '../lines/new-names.ts'
@@ -129,7 +128,6 @@ async function readBatches(
     count += batch.length
   }
   if (count === 0) throw new StoreFailure('bad-request', NO_LINES)
-  await settleLines(caller, reading.id, comparison.settle())
   await addNames(caller, reading.id, references.newNames.used)
 }
 

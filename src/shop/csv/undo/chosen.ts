@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { findJson } from '../../../engine/reading/read.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { resourceNamed } from '../../registry.ts'

@@ -243,24 +243,28 @@ export const categories = defineResource({
       },
     ),
   },
-  groups: {
-    'Name and position': 'CategoryID',
-    Layout: 'CategoryMenuGroup',
-    'Smart category': 'SmartCategories',
-    'Product pages': 'TemplateProductPage',
-    'Category page': 'Title',
-  },
   filters: { category: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {
     Options: nested('OptionSetList', 'optionsetid'),
     Products: productsBy(inCategory),
   },
-  events: categoryKinds,
-  isFinalOnceWritten: true,
-  rules: categoryRules,
-  effects: categoryEffects,
-  referrers: [
-    { table: 'Category', fields: ['CategoryParent'], by: { column: 'parentId' }, rule: 'refuse' },
-    clearedInProducts('CategoryList.CategoryID', inCategory),
-  ],
+  rules: {
+    events: categoryKinds,
+    isFinalOnceWritten: true,
+    check: categoryRules,
+    effects: categoryEffects,
+    referrers: [
+      { table: 'Category', fields: ['CategoryParent'], by: { column: 'parentId' }, rule: 'refuse' },
+      clearedInProducts('CategoryList.CategoryID', inCategory),
+    ],
+  },
+  pages: {
+    groups: {
+      'Name and position': 'CategoryID',
+      Layout: 'CategoryMenuGroup',
+      'Smart category': 'SmartCategories',
+      'Product pages': 'TemplateProductPage',
+      'Category page': 'Title',
+    },
+  },
 })

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { type Change, forEachChange } from '../../../engine/changing/change.ts'
+import { forEachChange } from '../../../engine/changing/change.ts'
 import { refused } from '../../../engine/definition/refused.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import type { Document } from '../../../engine/definition/stored-row.ts'
 import { lockInStore, locks } from '../../../foundation/database/advisory-locks.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'

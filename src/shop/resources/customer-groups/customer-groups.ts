@@ -70,21 +70,23 @@ export const customerGroups = defineResource({
       description: 'The time of the last change of the group. Changes to its customers do not count.',
     }),
   },
-  groups: { 'Name and conditions': 'CustomerGroupID' },
   filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },
-  events: customerGroupKinds,
-  isFinalOnceWritten: true,
-  referrers: [
-    // Clearing would open the group's own products to everybody.
-    {
-      table: 'Product',
-      fields: ['AllowAccessCustomerGroupID'],
-      by: { column: 'accessGroupId' },
-      rule: 'refuse',
-    },
-    { table: 'Customer', fields: ['CustomerGroupID'], by: inGroup, rule: 'clear' },
-  ],
+  rules: {
+    events: customerGroupKinds,
+    isFinalOnceWritten: true,
+    referrers: [
+      // Clearing would open the group's own products to everybody.
+      {
+        table: 'Product',
+        fields: ['AllowAccessCustomerGroupID'],
+        by: { column: 'accessGroupId' },
+        rule: 'refuse',
+      },
+      { table: 'Customer', fields: ['CustomerGroupID'], by: inGroup, rule: 'clear' },
+    ],
+  },
+  pages: { groups: { 'Name and conditions': 'CustomerGroupID' } },
 })

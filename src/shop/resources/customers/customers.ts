@@ -4,6 +4,7 @@ import { customerKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, money, reference, text, type ValueField } from '../../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { asciiEmail, emailForms } from '../../../foundation/values/email.ts'
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
@@ -40,8 +41,6 @@ export const customers = defineResource({
   typeName: 'Customer',
   description: 'A person or company that buys from the shop, with the addresses that the checkout proposes.',
   maxRecords: 500,
-  namedBy: 'email',
-  formerFile: formerCustomerFile,
   keyForms: (given) => [...new Set([given, asciiEmail(given)])],
   fields: {
     CustomerID: integer({
@@ -218,13 +217,6 @@ export const customers = defineResource({
     }),
     Website: text(200, { description: 'The address of the customer’s own site, as cartAPI sets it.' }),
   },
-  groups: {
-    Account: 'CustomerID',
-    'Billing address': 'BillingCompany',
-    'Shipping address': 'ShippingCompany',
-    Preferences: 'CustomerGroupID',
-    'Comments and extra fields': 'Comments',
-  },
   filters: {
     email: exactly('email', emailForms),
     firstname: containing('firstName'),
@@ -236,11 +228,26 @@ export const customers = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
-  calledBy: [['BillingFirstName', 'BillingLastName'], ['BillingCompany'], ['Email']],
-  searchedBy: ['email', 'firstname', 'lastname'],
-  finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],
-  events: customerKinds,
-  rules: customerRules,
-  isFinalOnceWritten: true,
-  referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
+  rules: {
+    events: customerKinds,
+    check: customerRules,
+    isFinalOnceWritten: true,
+    referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
+  },
+  pages: {
+    groups: {
+      Account: 'CustomerID',
+      'Billing address': 'BillingCompany',
+      'Shipping address': 'ShippingCompany',
+      Preferences: 'CustomerGroupID',
+      'Comments and extra fields': 'Comments',
+    },
+    calledBy: [['BillingFirstName', 'BillingLastName'], ['BillingCompany'], ['Email']],
+    searchedBy: ['email', 'firstname', 'lastname'],
+    finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],
+  },
+  files: { namedBy: 'email', formerFile: formerCustomerFile },
 })
+
+/** A customer as answers have it. */
+export type CustomerRecord = RecordOf<typeof customers>

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { constant, type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
+import type { CustomerRecord } from './customers.ts'
 
 /** What two customers have in common that few have who are not one. */
 export interface Likeness {
@@ -15,16 +16,6 @@ export interface Duplicate extends Likeness {
   readonly email: string | null
 }
 
-/** What is compared of a customer's record. */
-export interface Compared {
-  readonly Email: string | null
-  readonly BillingFirstName: string
-  readonly BillingLastName: string
-  readonly BillingZipCode: string
-  readonly BillingPhoneNumber: string
-  readonly ShippingPhoneNumber: string
-}
-
 const SHOWN = 5
 /** Of those that share a phone number, an address or a name, the newest are compared. */
 const COMPARED_MAX = 100
@@ -37,7 +28,7 @@ const DIGITS_MIN = 7
  * Returns the customers who are likely the same person or company as this one, the newest first and at most 5: those with the same
  * e-mail address but for signs and accents, the same telephone number by its digits from the end, or the same name and postcode.
  */
-export async function findDuplicates(caller: Caller, id: number, record: Compared): Promise<Duplicate[]> {
+export async function findDuplicates(caller: Caller, id: number, record: CustomerRecord): Promise<Duplicate[]> {
   const { store } = caller
   const email = record.Email ?? ''
   const name = `${record.BillingFirstName} ${record.BillingLastName}`.trim()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { hashPassword } from '../../../access/people/passwords.ts'
-import { type Change, forEachChange } from '../../../engine/changing/change.ts'
+import { forEachChange } from '../../../engine/changing/change.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import { asciiEmail } from '../../../foundation/values/email.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 

@@ -119,7 +119,6 @@ export const distributors = defineResource({
       description: 'The subject of the mail with a purchase order.',
     }),
   },
-  groups: { 'Company and contact': 'DistributorID', Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },
   filters: {
     company: containing('company'),
     email: exactly('email', emailForms),
@@ -131,7 +130,12 @@ export const distributors = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Products: productsBy(ofDistributor) },
-  events: distributorKinds,
-  isFinalOnceWritten: true,
-  referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],
+  rules: {
+    events: distributorKinds,
+    isFinalOnceWritten: true,
+    referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],
+  },
+  pages: {
+    groups: { 'Company and contact': 'DistributorID', Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },
+  },
 })

@@ -17,7 +17,7 @@ import {
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { plainSku, skuForms } from '../../../foundation/values/sku.ts'
+import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
@@ -180,7 +180,6 @@ export const giftRegistries = defineResource({
         'The last editor of the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
   },
-  groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),
     sku: anyItem(itemRows, exactly('sku', skuForms)),
@@ -193,12 +192,14 @@ export const giftRegistries = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
-  finders: [
-    byId('GiftRegistry'),
-    byFilter('GiftRegistry', anyItem(itemRows, exactly('sku', skuForms))),
-    ...byWords('GiftRegistries', sourcesFor),
-  ],
-  events: giftRegistryKinds,
-  isFinalOnceWritten: true,
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
+  rules: { events: giftRegistryKinds, isFinalOnceWritten: true },
+  pages: {
+    groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
+    finders: [
+      byId('GiftRegistry'),
+      byFilter('GiftRegistry', anyItem(itemRows, exactly('sku', skuForms))),
+      ...byWords('GiftRegistries', sourcesFor),
+    ],
+  },
 })

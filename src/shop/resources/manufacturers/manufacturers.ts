@@ -65,10 +65,12 @@ export const manufacturers = defineResource({
       description: 'The last part of the address of the manufacturer’s page in the storefront.',
     }),
   },
-  groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' },
   filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: { Products: productsBy(ofManufacturer) },
-  events: manufacturerKinds,
-  isFinalOnceWritten: true,
-  referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
+  rules: {
+    events: manufacturerKinds,
+    isFinalOnceWritten: true,
+    referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
+  },
+  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' } },
 })

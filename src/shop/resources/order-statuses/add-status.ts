@@ -4,7 +4,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { inStoreTransaction } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
-import { lowestFree } from '../../../foundation/values/lowest-free.ts'
+import { lowestFree } from '../lowest-free.ts'
 import { lockStatuses, refuseEqualTexts, SORTING_MAX, STATUSES_MAX, sortingInput } from './update-statuses.ts'
 
 /** The first id of a merchant's own status (order-statuses §1.1). */

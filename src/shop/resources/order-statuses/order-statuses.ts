@@ -11,7 +11,6 @@ export const orderStatuses = defineResource({
   idParam: 'id',
   methods: ['GET'],
   maxRecords: 500,
-  calledBy: [['StatusText']],
   fields: {
     OrderStatusID: integer({
       column: 'id',
@@ -48,8 +47,8 @@ export const orderStatuses = defineResource({
       description: 'The time of the last change of the status itself. Orders that take it do not count.',
     }),
   },
-  groups: { 'Text and position': 'OrderStatusID' },
   filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  pages: { calledBy: [['StatusText']], groups: { 'Text and position': 'OrderStatusID' } },
 })
 
 /** A status of which only the number is known, such as one that orders of another store have. */

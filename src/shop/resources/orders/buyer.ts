@@ -4,6 +4,7 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
+import { customers } from '../customers/customers.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 
@@ -77,39 +78,42 @@ async function findBuyer(caller: Caller, id: number) {
   return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0 }
 }
 
+const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
+/** The fields of an order's billing address, and those of a shipment's address that a form of it has. */
+export const billingNames = [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`)
+export const shippingNames = [...parts, 'Phone'].map((name) => `Shipment${name}`)
+
+/** What a customer's record calls them, where it calls them otherwise. */
+export const customerNames: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(parts.map((name) => [`Shipment${name}`, `Shipping${name}`])),
+  ShipmentAddress: 'ShippingAddress1',
+  ShipmentPhone: 'ShippingPhoneNumber',
+  BillingAddress: 'BillingAddress1',
+  BillingEmail: 'Email',
+}
+
 /** All empty where the customer has only one address. */
-function shippingOf({ details }: Row): Record<string, string> {
-  const from = details as Document
-  return cut(shipmentList.fields, {
-    ...Object.fromEntries(sharedNames.map((name) => [`Shipment${name}`, from[`Shipping${name}`]])),
-    ShipmentAddress: from.ShippingAddress1,
-    ShipmentPhone: from.ShippingPhoneNumber,
-  })
+function shippingOf(customer: Row): Record<string, string> {
+  return cut(shipmentList.fields, valuesOf(customer, shippingNames))
 }
 
 function billingOf(customer: Row): Record<string, string> {
-  const details = customer.details as Document
-  return cut(orders.fields, {
-    BillingFirstName: customer.firstName,
-    BillingLastName: customer.lastName,
-    BillingCompany: details.BillingCompany,
-    BillingAddress: details.BillingAddress1,
-    BillingAddress2: details.BillingAddress2,
-    BillingCity: customer.city,
-    BillingState: customer.state,
-    BillingZipCode: details.BillingZipCode,
-    BillingCountry: customer.country,
-    BillingPhoneNumber: customer.phone,
-    BillingEmail: customer.email,
-  })
+  return cut(orders.fields, valuesOf(customer, billingNames))
 }
 
-const sharedNames = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
+function valuesOf(customer: Row, names: readonly string[]) {
+  const valueNamed = (name: string) => {
+    const theirs = customerNames[name] ?? name
+    const { column } = customers.fields.get(theirs) as ValueField
+    return column === undefined ? (customer.details as Document)[theirs] : customer[column]
+  }
+  return Object.fromEntries(names.map((name) => [name, valueNamed(name)]))
+}
 
 /** Returns a shipment to the billing address, for an order without one. */
 export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
   return cut(shipmentList.fields, {
-    ...Object.fromEntries(sharedNames.map((name) => [`Shipment${name}`, billing[`Billing${name}`]])),
+    ...Object.fromEntries(parts.map((name) => [`Shipment${name}`, billing[`Billing${name}`]])),
     ShipmentPhone: billing.BillingPhoneNumber,
     ShipmentEmail: billing.BillingEmail,
   })

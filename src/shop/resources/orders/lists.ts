@@ -360,6 +360,7 @@ export const transactionList = list(
     }),
     OrderID: integer({
       sql: sql`r."orderId"`,
+      leadsTo: 'Orders',
       label: 'Order',
       description: 'The order to which the transaction belongs.',
     }),
@@ -447,7 +448,12 @@ export const questionList = list(
       label: 'Number',
       description: 'The number of the answer in the store.',
     }),
-    OrderID: integer({ access: 'ro', label: 'Order', description: 'The order to which the answer belongs.' }),
+    OrderID: integer({
+      access: 'ro',
+      leadsTo: 'Orders',
+      label: 'Order',
+      description: 'The order to which the answer belongs.',
+    }),
     QuestionID: integer({
       label: 'Question number',
       description: 'The number of the question at the checkout. Results of changes name the answer by it.',

@@ -12,6 +12,7 @@ import {
   text,
 } from '../../../engine/definition/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../../engine/definition/filters.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
@@ -303,14 +304,6 @@ export const orders = defineResource({
   },
   // Triggers keep them (states.ts), whatever a new row says.
   hidden: { payment: 'unpaid', paid: null, refunded: null, fulfilment: 'none' },
-  groups: {
-    'Number, customer and status': 'InvoiceNumberPrefix',
-    'Billing address': 'BillingFirstName',
-    'Payment method': 'BillingPaymentMethod',
-    Amounts: 'OrderDiscount',
-    'Payment card': 'CardType',
-    'Comments and origin': 'RewardPoints',
-  },
   filters,
   subResources: {
     Items: nested('OrderItemList', 'itemindexid'),
@@ -320,10 +313,26 @@ export const orders = defineResource({
     Sums: orderSums(filters),
   },
   endpoints: () => [refundsEndpoint],
-  finders: orderFinders,
-  events: { changed: orderChanged, toldBesides: statusIn },
-  worthALook: invoiceNumbers,
-  rules: orderRules,
-  isOneByOne: true,
-  effects: orderEffects,
+  rules: {
+    events: { changed: orderChanged, toldBesides: statusIn },
+    check: orderRules,
+    isOneByOne: true,
+    effects: orderEffects,
+  },
+  pages: {
+    numberedBy: ['InvoiceNumberPrefix', 'InvoiceNumber'],
+    groups: {
+      'Number, customer and status': 'InvoiceNumberPrefix',
+      'Billing address': 'BillingFirstName',
+      'Payment method': 'BillingPaymentMethod',
+      Amounts: 'OrderDiscount',
+      'Payment card': 'CardType',
+      'Comments and origin': 'RewardPoints',
+    },
+    finders: orderFinders,
+  },
+  files: { worthALook: invoiceNumbers },
 })
+
+/** An order as answers have it. */
+export type OrderRecord = RecordOf<typeof orders>

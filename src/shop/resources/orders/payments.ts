@@ -1,5 +1,9 @@
-import { type Sql, sql } from '../../../foundation/database/sql.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { rowsInTurn } from '../../../foundation/database/client.ts'
+import { type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
 import { exact, sum, toNumber } from './amounts.ts'
+import type { OrderRecord } from './orders.ts'
+import type { PaymentState } from './states.ts'
 
 // What transactions do to what is paid of their order. Their types are free text (docs/decisions/orders.md). The database has the same
 // as functions, for all that asks it: "paymentEffect" and "openAmount" (the migration payment_state).
@@ -39,23 +43,93 @@ export function foldedType(type: string): string {
 /** What `effectOf` says, over `x`, a row of "OrderTransaction". */
 export const effect: Sql = sql`"paymentEffect"(x."type", x."amount", x."captured")`
 
+type PaidRecord = Pick<OrderRecord, 'OrderAmount' | 'BillingOnLinePayment' | 'TransactionList'>
+type PaidTransaction = OrderRecord['TransactionList'][number]
+
+function effectIn({ TransactionType, TransactionAmount, TransactionCaptured }: PaidTransaction): PaymentEffect {
+  return effectOf({ type: TransactionType, amount: TransactionAmount, captured: TransactionCaptured })
+}
+
 /**
  * What is paid, refunded and open of an order. An order that was paid in full owes nothing more when some of it is refunded,
  * because a refund is for goods that come back or a price that was too high. Open is below 0 where more was paid.
  */
-export function paidOf(orderAmount: number, transactions: readonly Transaction[]) {
+export function paymentsOf({ OrderAmount, BillingOnLinePayment, TransactionList }: PaidRecord) {
   const totalOf = (wanted: PaymentEffect) => {
-    const counted = transactions.filter((transaction) => effectOf(transaction) === wanted)
-    return sum(counted.map(({ amount }) => exact(Math.abs(amount))))
+    const counted = TransactionList.filter((transaction) => effectIn(transaction) === wanted)
+    return sum(counted.map(({ TransactionAmount }) => exact(Math.abs(TransactionAmount))))
   }
-  const [total, paid, refunded] = [exact(orderAmount), totalOf('paid'), totalOf('refunded')]
+  const [total, paid, refunded] = [exact(OrderAmount), totalOf('paid'), totalOf('refunded')]
   const missing = total - paid + refunded
+  const open = toNumber(paid >= total && missing > 0n ? 0n : missing)
+  const isPaidOnline = BillingOnLinePayment && TransactionList.length === 0
   return {
-    total: orderAmount,
+    total: OrderAmount,
     paid: toNumber(paid),
     refunded: toNumber(refunded),
     net: toNumber(paid - refunded),
-    open: toNumber(paid >= total && missing > 0n ? 0n : missing),
+    open,
+    /** The checkout says that a payment service took the money, and nothing is recorded. */
+    isPaidOnline,
+    /** What is open and worth a warning. */
+    owed: isPaidOnline ? 0 : Math.max(open, 0),
+  }
+}
+
+/** Returns the amount of a transaction as people read it: below 0 where it is refunded. */
+export function signedAmount(transaction: PaidTransaction): number {
+  const { TransactionAmount: amount } = transaction
+  return effectIn(transaction) === 'refunded' ? -Math.abs(amount) : amount
+}
+
+/** The transactions of an order that are read with their marks: the latest. */
+const TRANSACTIONS_MAX = 100
+
+/** Who made a transaction void, and when; `type`: what it was before. */
+interface Voided {
+  readonly id: number
+  readonly at: string
+  readonly by: string
+  readonly type: string
+}
+
+export type Payments = Awaited<ReturnType<typeof readPayments>>
+
+/** The same with the payment state and the latest transactions. */
+export async function readPayments({ db, store }: Caller, order: OrderRecord) {
+  const { OrderID: id, TransactionList: list } = order
+  const [row] = await rowsInTurn<{ state: PaymentState; voided: string }>(
+    { db, store },
+    sql`
+    SELECT o."payment" AS "state", (
+      SELECT coalesce(json_agg(json_build_object('id', x."id", 'at', x."voidedAt", 'by', x."voidedBy", 'type', x."voidedType")), '[]')
+      FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id" AND x."voidedAt" IS NOT NULL)::text AS "voided"
+    FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${id}::int`,
+  )
+  const marks: Voided[] = JSON.parse(row?.voided ?? '[]')
+  const voidedById = new Map(marks.map((mark) => [mark.id, { ...mark, at: new Date(mark.at) }]))
+  return {
+    ...paymentsOf(order),
+    state: row?.state ?? 'unpaid',
+    transactions: list.slice(-TRANSACTIONS_MAX).map((transaction) => {
+      const voided = voidedById.get(transaction.TransactionIndexID) ?? null
+      const was = voided === null ? transaction : { ...transaction, TransactionType: voided.type }
+      return {
+        id: transaction.TransactionIndexID,
+        date: transaction.TransactionDateTime,
+        /** What it was before somebody made it void, and so is the sign of `amount`. */
+        type: was.TransactionType,
+        method: transaction.TransactionMethod,
+        reference: transaction.TransactionReference,
+        note: transaction.TransactionResponseText,
+        amount: signedAmount(was),
+        effect: effectIn(transaction),
+        isVoid: isVoid(transaction.TransactionType),
+        /** Null: nobody has made it void, or nobody knows who. */
+        voided,
+      }
+    }),
+    isMore: list.length > TRANSACTIONS_MAX,
   }
 }
 

@@ -5,9 +5,10 @@ import { emptyPatch, type PlannedChange } from '../../../engine/changing/plan-ch
 import {
   insertRows,
   mergeRecord,
-  RowIds,
+  type RowIds,
   reserveIds,
   reserveRowIds,
+  rowIds,
   storeLists,
 } from '../../../engine/changing/write.ts'
 import { refusalOf } from '../../../engine/definition/constraints.ts'
@@ -15,8 +16,7 @@ import { orderNew } from '../../../engine/definition/event-kinds.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
-import { recordChanges } from '../../../engine/recording/changes.ts'
-import { raise } from '../../../engine/recording/events.ts'
+import { raise, recordChanges } from '../../../engine/recording/events.ts'
 import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -24,7 +24,7 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
-import { refuseDiscountAbove, roundCharges, sumOfParts } from './charges.ts'
+import { partsOf, refuseDiscountAbove, roundCharges } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
@@ -64,7 +64,7 @@ export async function placeOrder(caller: Caller, body: unknown, { remember, cust
           await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
           patch.columns.customerId = customer.id
         }
-        return { ...(await store(tx, id, patch, ids.anew())), ...(await takeInvoiceNumber(tx, id)) }
+        return { ...(await store(tx, id, patch, ids())), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
     )
@@ -83,7 +83,7 @@ export const REHEARSED_ORDER_ID = INT32_MAX
 export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
   const patch = await readOrder(tx, body)
   const count = countRows(patch)
-  await store(tx, REHEARSED_ORDER_ID, patch, new RowIds(INT32_MAX - count, count))
+  await store(tx, REHEARSED_ORDER_ID, patch, rowIds(INT32_MAX - count, count)())
 }
 
 async function readOrder(caller: Caller, body: unknown): Promise<Patch> {
@@ -184,7 +184,7 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
 
 function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
   const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
-  const total = sumOfParts(lines, costs, order, currency)
+  const total = partsOf(lines, costs, order, currency).sum
   if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
   return Math.max(toNumber(total), 0)
 }

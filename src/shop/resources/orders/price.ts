@@ -1,3 +1,5 @@
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
+import type { products } from '../products/products.ts'
 import { exact, reduced } from './amounts.ts'
 import type { SoldProduct } from './sold-products.ts'
 
@@ -12,13 +14,7 @@ interface Purchase {
 }
 
 /** A row of DiscountList as stored: default values are omitted. */
-interface QuantityDiscount {
-  readonly DiscountPriceLevel?: number
-  readonly DiscountLowbound?: number
-  readonly DiscountUpbound?: number
-  readonly DiscountPrice?: number
-  readonly DiscountPercentage?: boolean
-}
+type QuantityDiscount = Partial<RecordOf<typeof products>['DiscountList'][number]>
 
 /** The fields of a product that determine its price. */
 type Priced = Pick<SoldProduct, 'price' | 'salePrice' | 'onSale' | 'details'>

@@ -1,5 +1,6 @@
-import { type Endpoint, listingAnswer } from '../../../engine/reading/endpoints.ts'
+import type { Endpoint } from '../../../engine/definition/endpoints.ts'
 import { ITEMS_MAX } from '../../../engine/reading/nested.ts'
+import { listingAnswer } from '../../../engine/reading/shape.ts'
 import { listRefunds, refundType } from './refunds.ts'
 
 /** The refunds of an order (rest-resources §3.6). */

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Change } from '../../../engine/changing/change.ts'
 import { readRows } from '../../../engine/changing/write.ts'
-import { definedFor, type Resource } from '../../../engine/definition/define.ts'
+import { definedFor } from '../../../engine/definition/define.ts'
+import type { Query, RecordType } from '../../../engine/definition/endpoints.ts'
 import { orderChanged } from '../../../engine/definition/event-kinds.ts'
 import { date, fieldSet, integer, money, text } from '../../../engine/definition/fields.ts'
 import { compileReader, type Selected } from '../../../engine/definition/reader.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Change, Resource } from '../../../engine/definition/resource.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
-import type { RecordType } from '../../../engine/reading/endpoints.ts'
 import { pageOfItems } from '../../../engine/reading/nested.ts'
-import type { Query } from '../../../engine/reading/paging.ts'
 import { notFound, type RecordPage } from '../../../engine/reading/read.ts'
 import { raise } from '../../../engine/recording/events.ts'
 import { recordReplaced } from '../../../engine/recording/history.ts'
@@ -26,11 +26,9 @@ import { effect, effectOf } from './payments.ts'
 /** The member that names a return. */
 const RETURN_MEMBER = 'TransactionList.RMAID'
 
-interface RefundItem {
-  readonly ItemIndexID: number
-  readonly RefundQuantity?: number
-  readonly RefundAmount?: number
-}
+type WholeItem = RecordOf<typeof refundItemList>
+/** As stored: default values are omitted. */
+type RefundItem = Pick<WholeItem, 'ItemIndexID'> & Partial<WholeItem>
 
 /** A transaction that says what it is for. */
 interface Refund {

@@ -1,19 +1,20 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { type Change, isListChanged } from '../../../engine/changing/change.ts'
+import { isListChanged } from '../../../engine/changing/change.ts'
 import { changedColumns } from '../../../engine/changing/update-rows.ts'
-import { readRows, type Stored } from '../../../engine/changing/write.ts'
+import { readRows } from '../../../engine/changing/write.ts'
 import { type EventKind, orderNew, orderStatusChange } from '../../../engine/definition/event-kinds.ts'
 import type { Json, Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import type { Document, Row } from '../../../engine/definition/stored-row.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
+import type { Document, Row, Stored } from '../../../engine/definition/stored-row.ts'
 import { raise } from '../../../engine/recording/events.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { IMPORTED_MAX } from '../../../foundation/values/int32.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
-import { discountOf, lineAmount, refuseDiscountAbove } from './charges.ts'
 import { knownChoices } from './choose-options.ts'
+import { discountOf, lineAmount, refuseDiscountAbove } from './figures.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails, refuseFractions } from './order-lines.ts'
@@ -23,8 +24,8 @@ import { refuseSharedNumber } from './same-number.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
-  hasLeft,
   holdsStock,
+  isShipped,
   refuseUnknownStatuses,
   statusCancelled,
   statusNotCompleted,
@@ -112,14 +113,10 @@ function settleShipments({ caller, before, after }: OrderChange): void {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
-    if (leaves(stored) !== leaves(row)) {
-      row.departure = leaves(row) ? Math.max(0, ...shipments.map(({ departure }) => Number(departure))) + 1 : null
+    if ((stored !== undefined && isShipped(stored)) !== isShipped(row)) {
+      row.departure = isShipped(row) ? Math.max(0, ...shipments.map(({ departure }) => Number(departure))) + 1 : null
     }
   }
-}
-
-function leaves(shipment: Row | undefined): boolean {
-  return shipment !== undefined && hasLeft(String(shipment.shippedDate), Number(shipment.statusId))
 }
 
 /**

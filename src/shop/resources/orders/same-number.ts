@@ -1,6 +1,5 @@
-import type { Change } from '../../../engine/changing/change.ts'
-import type { WorthALook } from '../../../engine/definition/define.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Change, WorthALook } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 

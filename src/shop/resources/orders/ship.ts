@@ -13,7 +13,7 @@ import { orderItemList, shipmentList } from './lists.ts'
 import { refuseFractions } from './order-lines.ts'
 import { orders } from './orders.ts'
 import { NEW_SHIPMENT } from './rules.ts'
-import { hasLeft, statusPartial, statusProcessing, statusShipped } from './statuses.ts'
+import { isShipped, statusPartial, statusProcessing, statusShipped } from './statuses.ts'
 
 // Shipping: which goods of an order left, how and when. A line belongs to one shipment, so what leaves before the rest gets a
 // shipment of its own, and a line that leaves in part becomes two.
@@ -110,10 +110,6 @@ function change(
 ): Promise<unknown> {
   const patch = { ...emptyPatch, columns, lists }
   return changeRecord(caller, orders, { kind: 'patch', id, patch }, { precondition })
-}
-
-function isShipped({ shippedDate, statusId }: Row): boolean {
-  return hasLeft(String(shippedDate), Number(statusId))
 }
 
 function refuseTooMuch({ id, quantity }: Row, leaves: number): void {

@@ -4,6 +4,17 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 
 // The displayed invoice number: prefix and number in one text, such as `AB-1347` (soap-cartapi §4.5).
 
+/** The fields by which people name an order. */
+interface Numbered {
+  readonly InvoiceNumberPrefix?: unknown
+  readonly InvoiceNumber?: unknown
+}
+
+/** Returns the number by which people know an order, such as `AB-1000`. */
+export function invoiceOf({ InvoiceNumberPrefix, InvoiceNumber }: Numbered): string {
+  return `${InvoiceNumberPrefix}${InvoiceNumber}`
+}
+
 /** Returns `0` for an order without a number, whatever the prefix. */
 export function shownInvoiceNumber(prefix: string, number: number): string {
   return number === 0 ? '0' : `${prefix}${number}`

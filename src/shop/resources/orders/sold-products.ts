@@ -1,11 +1,13 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document } from '../../../engine/definition/stored-row.ts'
 import { findByForms } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOfFew, type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
-import { skuForms } from '../../../foundation/values/sku.ts'
+import type { optionSetList } from '../option-sets.ts'
+import { skuForms } from '../products/sku.ts'
 
 /** The fields of a product that orders need. */
 export interface SoldProduct {
@@ -38,19 +40,13 @@ export interface SoldVariant {
   readonly weight: number
 }
 
-/** As stored: default values are omitted. */
-export interface OptionSet {
-  readonly OptionSetID: number
-  readonly OptionSetName?: string
-  readonly OptionRequired?: boolean
-  readonly OptionType?: string
-  readonly OptionList?: readonly Option[]
-}
+/** An item as stored: default values are omitted. */
+type Stored<Item, Key extends keyof Item> = Pick<Item, Key> & Partial<Item>
+type WholeSet = RecordOf<typeof optionSetList>
 
-export interface Option {
-  readonly OptionID: number
-  readonly OptionName?: string
-  readonly OptionValue?: number
+export type Option = Stored<WholeSet['OptionList'][number], 'OptionID'>
+export type OptionSet = Stored<Omit<WholeSet, 'OptionList'>, 'OptionSetID'> & {
+  readonly OptionList?: readonly Option[]
 }
 
 /** Returns the existing products with these ids. */

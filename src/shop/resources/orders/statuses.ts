@@ -1,7 +1,8 @@
-import { initialStatuses } from '../../../access/stores/stores.ts'
+import { initialStatuses } from '../../../access/stores/create-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Meanings } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Row } from '../../../engine/definition/stored-row.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
 
 /** Built-in statuses that the platform treats specially (order-statuses §1.3). */
@@ -21,9 +22,22 @@ export function holdsStock(statusId: number): boolean {
   return statusId !== statusCancelled && statusId !== statusNotCompleted
 }
 
+/** What a change of its status does to the stock of an order's goods. */
+export type StatusEffect = 'returned' | 'taken' | 'none'
+
+export function statusEffectOf(from: number, to: number): StatusEffect {
+  if (holdsStock(from) === holdsStock(to)) return 'none'
+  return holdsStock(from) ? 'returned' : 'taken'
+}
+
 /** Whether a shipment has left: its day is known, or its status says so. */
 export function hasLeft(shippedDate: string, statusId: number): boolean {
   return shippedDate !== '' || statusId === statusShipped
+}
+
+/** The same of a shipment as it is stored. */
+export function isShipped({ shippedDate, statusId }: Row): boolean {
+  return hasLeft(String(shippedDate), Number(statusId))
 }
 
 /** A status that a caller chose, and the wire name of its field. */

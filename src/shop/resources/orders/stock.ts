@@ -1,4 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
+import { readRows } from '../../../engine/changing/write.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
@@ -6,6 +7,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { products } from '../products/products.ts'
 import { lockProducts, moveStocks, type StockCause } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
+import { orderItemList } from './lists.ts'
 import type { OrderLine } from './order-lines.ts'
 import { type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
 
@@ -173,8 +175,33 @@ export function sumByGoods(rows: readonly Row[], column: string): Map<string, bi
   return sums
 }
 
-/** Shares out sums by goods, in ten-thousandths: of several lines of the same goods the first ones have it first (sums.ts). */
-export function sharedOut(lines: readonly Row[], sums: ReadonlyMap<string, bigint>): bigint[] {
+/** A line of an order, with what its returns have of it, in ten-thousandths. */
+export interface ReturnedLine {
+  readonly row: Row
+  readonly goods: string
+  readonly returned: bigint
+  readonly restocked: bigint
+  /** Of all lines of the same goods. */
+  readonly restockedGoods: bigint
+}
+
+/** Reads the lines of an order with what its returns have of each. */
+export async function readReturnedLines(caller: Caller, orderId: number): Promise<ReturnedLine[]> {
+  const rows = await readRows(caller, orderItemList, orderId)
+  const items = await returnedItems(caller, orderId)
+  const restocked = sumByGoods(items, 'restockQuantity')
+  const [ofReturned, ofRestocked] = [sharedOut(rows, sumByGoods(items, 'returnQuantity')), sharedOut(rows, restocked)]
+  return rows.map((row, at) => ({
+    row,
+    goods: goodsOf(row),
+    returned: ofReturned[at] ?? 0n,
+    restocked: ofRestocked[at] ?? 0n,
+    restockedGoods: restocked.get(goodsOf(row)) ?? 0n,
+  }))
+}
+
+/** Shares out sums by goods: of several lines of the same goods the first ones have it first (sums.ts). */
+function sharedOut(lines: readonly Row[], sums: ReadonlyMap<string, bigint>): bigint[] {
   const left = new Map(sums)
   return lines.map((line) => {
     const [rest, quantity] = [left.get(goodsOf(line)) ?? 0n, exact(Number(line.quantity))]

@@ -1,6 +1,6 @@
-import type { ComputedSubResource } from '../../../engine/definition/define.ts'
 import { decimal, fieldSet, integer, list, money, text } from '../../../engine/definition/fields.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
+import type { ComputedSubResource } from '../../../engine/definition/resource.ts'
 import { constant, join, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { byDecimals } from '../../../foundation/values/currency.ts'
 import { effect, paidSums } from './payments.ts'

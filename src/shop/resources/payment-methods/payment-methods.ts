@@ -1,6 +1,6 @@
-import type { Change } from '../../../engine/changing/change.ts'
 import { defineResource } from '../../../engine/definition/define.ts'
 import { boolean, integer, text } from '../../../engine/definition/fields.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 
 /** Payment methods per store. */
@@ -35,7 +35,7 @@ export const paymentMethods = defineResource({
       description: 'False: the method is not offered for new orders. Orders that have it keep it.',
     }),
   },
-  effects: refuseTooMany,
+  rules: { effects: refuseTooMany },
 })
 
 /** Throws `bad-request`. Only imports change payment methods through the engine. */

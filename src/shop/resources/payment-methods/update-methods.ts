@@ -5,7 +5,7 @@ import { type Db, inStoreTransaction, readInTurn, type Transaction } from '../..
 import type { PaymentMethod as MethodRow } from '../../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
-import { lowestFree } from '../../../foundation/values/lowest-free.ts'
+import { lowestFree } from '../lowest-free.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX, tooManyMethods } from './payment-methods.ts'
 
 /** `visible`: whether it is offered for new orders. */

@@ -1,7 +1,7 @@
 import { exactly } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords, type Finder, RANK_NAME } from '../../../engine/definition/finders.ts'
 import { sql, storeId } from '../../../foundation/database/sql.ts'
-import { skuForms } from '../../../foundation/values/sku.ts'
+import { skuForms } from './sku.ts'
 
 /** By the SKU of a combination of options, which begins with that of the product. */
 const byOptionSku: Finder = {

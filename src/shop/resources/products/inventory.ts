@@ -5,8 +5,8 @@ import { findByAlternateKey } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import { skuForms } from '../../../foundation/values/sku.ts'
 import { products } from './products.ts'
+import { skuForms } from './sku.ts'
 import { moveStocks } from './stock.ts'
 
 // The stock of a product by its SKU, ignoring case. Advanced options have their own stocks.

@@ -1,8 +1,8 @@
-import type { Change } from '../../../engine/changing/change.ts'
-import type { Referrer } from '../../../engine/changing/referrers.ts'
 import { raiseCounter } from '../../../engine/changing/write.ts'
 import type { Json, Patch } from '../../../engine/definition/input.ts'
+import type { Referrer } from '../../../engine/definition/links.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import type { Document } from '../../../engine/definition/stored-row.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { lockProducts } from './stock.ts'
@@ -60,6 +60,7 @@ function withoutBundled(set: Document, id: number): Document {
  * stored. Does not check links stored before, because an import may have written them.
  */
 export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
+  if (Object.keys(patch.details).length + Object.keys(patch.lists).length === 0) return
   const named = linksIn(documentOf(patch)).filter(({ id }) => id !== undefined && id !== 0)
   if (named.length === 0) return
   const stored = new Set(linksIn((before?.row.details ?? {}) as Document).map(({ id }) => id))

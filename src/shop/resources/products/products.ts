@@ -1,5 +1,4 @@
-import type { Referrer } from '../../../engine/changing/referrers.ts'
-import { defineResource, nested, type RelatedSubResource } from '../../../engine/definition/define.ts'
+import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { productKinds } from '../../../engine/definition/event-kinds.ts'
 import {
   boolean,
@@ -16,14 +15,15 @@ import {
   text,
 } from '../../../engine/definition/fields.ts'
 import { atLeast, atMost, containing, exactly, flag, since, until } from '../../../engine/definition/filters.ts'
-import type { Link, TableLink } from '../../../engine/definition/links.ts'
+import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
+import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { plainSku, plainSuffix, skuForms } from '../../../foundation/values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
+import { plainSku, plainSuffix, skuForms } from './sku.ts'
 import { stockMovements } from './stock.ts'
 import { stockAdjust } from './stock-adjust.ts'
 
@@ -62,20 +62,6 @@ export const products = defineResource({
   maxRecords: 200,
   alternateKey: 'sku',
   keyForms: skuForms,
-  files: {
-    stock: ['SKUInfo.SKU', 'SKUInfo.Stock', 'StockAlert'],
-    prices: ['SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice'],
-  },
-  formerFile: formerProductFile,
-  namedLists: {
-    CategoryList: { between: '@', levels: { separator: '/', parent: 'CategoryParent' } },
-    DistributorList: {},
-  },
-  worthALook: {
-    prices: ['SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.RetailPrice', ...levelPrices],
-    costs: ['SKUInfo.Cost', 'ShipCost', 'SamplePrice'],
-    stocks: ['SKUInfo.Stock'],
-  },
   fields: {
     SKUInfo: object(
       'ProductSKU',
@@ -866,26 +852,6 @@ export const products = defineResource({
       },
     ),
   },
-  groups: {
-    'Name, price and stock': 'SKUInfo',
-    'Visibility and tax': 'NonTaxable',
-    'Size and shipping': 'ShipCost',
-    'Reward points': 'RewardPoints',
-    'Stock keeping': 'StockAlert',
-    Warehouse: 'WarehouseLocation',
-    Description: 'Description',
-    'Extra fields': 'ExtraField1',
-    Samples: 'SampleEnable',
-    Reviews: 'ReviewAverage',
-    Pictures: 'MainImageFile',
-    'Access and layout': 'DoNotUseCategoryOptions',
-    'Returns, search engines, tax code': 'RMAMaxPeriod',
-    Quantities: 'DisplayText',
-    'Price proposals': 'EnableMakeAnOfferFeature',
-    'Price levels': 'PriceLevel1',
-    'Product page': 'BuyButtonLink',
-    'Use of serial numbers': 'AssignKey',
-  },
   filters: {
     sku: exactly('sku', skuForms),
     name: containing('name'),
@@ -929,22 +895,62 @@ export const products = defineResource({
     Serials: nested('SerialList', 'serialid'),
     UpSelling: nested('UpSellingItemList', 'upsellingindexid'),
   },
-  finders: productFinders,
-  events: productKinds,
-  rules: productRules,
-  effects: productEffects,
-  isFinalOnceWritten: true,
-  referrers: [
-    itemsOf('Order', 'OrderItemList', { table: 'OrderItem', record: 'orderId', column: 'productId' }),
-    itemsOf('Rma', 'RMAItemList', { table: 'RmaItem', record: 'rmaId', column: 'productId' }),
-    itemsOf('GiftRegistry', 'GiftRegistryItemList', {
-      table: 'GiftRegistryItem',
-      record: 'registryId',
-      column: 'productId',
-    }),
-    ...productLinks,
-  ],
-  ledger: stockMovements,
+  rules: {
+    events: productKinds,
+    check: productRules,
+    effects: productEffects,
+    isFinalOnceWritten: true,
+    referrers: [
+      itemsOf('Order', 'OrderItemList', { table: 'OrderItem', record: 'orderId', column: 'productId' }),
+      itemsOf('Rma', 'RMAItemList', { table: 'RmaItem', record: 'rmaId', column: 'productId' }),
+      itemsOf('GiftRegistry', 'GiftRegistryItemList', {
+        table: 'GiftRegistryItem',
+        record: 'registryId',
+        column: 'productId',
+      }),
+      ...productLinks,
+    ],
+    ledger: stockMovements,
+  },
+  pages: {
+    groups: {
+      'Name, price and stock': 'SKUInfo',
+      'Visibility and tax': 'NonTaxable',
+      'Size and shipping': 'ShipCost',
+      'Reward points': 'RewardPoints',
+      'Stock keeping': 'StockAlert',
+      Warehouse: 'WarehouseLocation',
+      Description: 'Description',
+      'Extra fields': 'ExtraField1',
+      Samples: 'SampleEnable',
+      Reviews: 'ReviewAverage',
+      Pictures: 'MainImageFile',
+      'Access and layout': 'DoNotUseCategoryOptions',
+      'Returns, search engines, tax code': 'RMAMaxPeriod',
+      Quantities: 'DisplayText',
+      'Price proposals': 'EnableMakeAnOfferFeature',
+      'Price levels': 'PriceLevel1',
+      'Product page': 'BuyButtonLink',
+      'Use of serial numbers': 'AssignKey',
+    },
+    finders: productFinders,
+  },
+  files: {
+    usualColumns: {
+      stock: ['SKUInfo.SKU', 'SKUInfo.Stock', 'StockAlert'],
+      prices: ['SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice'],
+    },
+    formerFile: formerProductFile,
+    namedLists: {
+      CategoryList: { between: '@', levels: { separator: '/', parent: 'CategoryParent' } },
+      DistributorList: {},
+    },
+    worthALook: {
+      prices: ['SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.RetailPrice', ...levelPrices],
+      costs: ['SKUInfo.Cost', 'ShipCost', 'SamplePrice'],
+      stocks: ['SKUInfo.Stock'],
+    },
+  },
 })
 
 /** The products that refer to a record, as its sub-resource. */

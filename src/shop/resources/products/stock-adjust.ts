@@ -1,7 +1,7 @@
-import type { Change } from '../../../engine/changing/change.ts'
 import { DECIMAL_MAX, integer, type ValueField } from '../../../engine/definition/fields.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 
 // What a change adds to a stock, beside the members that replace one.

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import { productStockChanged } from '../../../engine/definition/event-kinds.ts'
 import { date, decimal, reference, text } from '../../../engine/definition/fields.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { raise } from '../../../engine/recording/events.ts'
 import { defineLedger } from '../../../engine/recording/ledger.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Change } from '../../../engine/changing/change.ts'
 import { defineResource } from '../../../engine/definition/define.ts'
 import { boolean, integer, text } from '../../../engine/definition/fields.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { identifier, sql, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -61,7 +61,7 @@ function listOf(service: string, typeName: string, description: string, field: s
         description: 'False: it is not offered for new returns. Returns that have it keep it.',
       }),
     },
-    effects: (changes) => refuseTooMany(typeName, changes),
+    rules: { effects: (changes) => refuseTooMany(typeName, changes) },
   })
 }
 

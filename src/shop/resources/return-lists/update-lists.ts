@@ -5,7 +5,7 @@ import { inStoreTransaction } from '../../../foundation/database/client.ts'
 import { identifier, sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
-import { lowestFree } from '../../../foundation/values/lowest-free.ts'
+import { lowestFree } from '../lowest-free.ts'
 import {
   CODES_MAX,
   type Code,

@@ -2,8 +2,8 @@ import { allows } from '../../../access/applications/privileges.ts'
 import { anyItem, exactly } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, type Finder } from '../../../engine/definition/finders.ts'
 import { constant, sql, storeId } from '../../../foundation/database/sql.ts'
-import { skuForms } from '../../../foundation/values/sku.ts'
 import { orderFinders } from '../orders/finders.ts'
+import { skuForms } from '../products/sku.ts'
 import { rmaItemRows } from './items.ts'
 
 /** Orders whose returns are looked for, the newest that were found. */

@@ -1,9 +1,9 @@
 import { decimal, type ListRows, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
-import { plainSku, skuKey } from '../../../foundation/values/sku.ts'
 import { exact, toNumber } from '../orders/amounts.ts'
 import { goodsOf, sumByGoods } from '../orders/stock.ts'
+import { plainSku, skuKey } from '../products/sku.ts'
 
 /** `optionCode` is that of the order's line. */
 export const rmaItemRows: ListRows = {

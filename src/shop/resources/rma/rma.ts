@@ -2,7 +2,7 @@ import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { returnKinds } from '../../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
-import { skuForms } from '../../../foundation/values/sku.ts'
+import { skuForms } from '../products/sku.ts'
 import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { returnRules } from './rules.ts'
@@ -11,7 +11,6 @@ import { returnRules } from './rules.ts'
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
-  nouns: ['return', 'returns'],
   description: 'A return (RMA): which goods of an order come back, and what of them goes back to stock.',
   table: 'Rma',
   maxRecords: 500,
@@ -34,6 +33,7 @@ export const rma = defineResource({
       min: 0,
       nullable: true,
       required: true,
+      leadsTo: 'Orders',
       label: 'Order',
       description:
         'The order whose goods come back, one of `/Orders`; an unknown one is refused. The items must be among its lines.',
@@ -87,7 +87,6 @@ export const rma = defineResource({
         'The last editor of the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
   },
-  groups: { 'Order, reason and status': 'RMAID' },
   filters: {
     rmastatusid: equalTo('statusId'),
     rmareasonid: equalTo('reasonId'),
@@ -100,9 +99,6 @@ export const rma = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
-  finders: returnFinders,
-  events: returnKinds,
-  isFinalOnceWritten: true,
-  rules: returnRules,
-  isOneByOne: true,
+  rules: { events: returnKinds, isFinalOnceWritten: true, check: returnRules, isOneByOne: true },
+  pages: { nouns: ['return', 'returns'], groups: { 'Order, reason and status': 'RMAID' }, finders: returnFinders },
 })

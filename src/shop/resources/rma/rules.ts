@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Change } from '../../../engine/changing/change.ts'
 import { readRows } from '../../../engine/changing/write.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
 import { orderItemList } from '../orders/lists.ts'

@@ -1,5 +1,5 @@
 import type { Privileges } from '../../../engine/caller.ts'
-import { deliveriesChannel } from '../../../engine/recording/announce.ts'
+import { deliveriesChannel } from '../../../engine/recording/events.ts'
 import { type Db, queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { Delivery, Event, Webhook } from '../../../foundation/database/generated/client.ts'
 import { leases } from '../../../foundation/database/leases.ts'

@@ -1,4 +1,4 @@
-import { deliveriesChannel } from '../../../engine/recording/announce.ts'
+import { deliveriesChannel } from '../../../engine/recording/events.ts'
 import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { type Db, inTransaction, queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import { type Sql, sql } from '../../../foundation/database/sql.ts'

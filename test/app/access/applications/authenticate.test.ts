@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { registerApplication, updateApplication } from '../../../../src/access/applications/applications.ts'
 import {
   type Credentials,
   createAuthenticator,
   RefusedSubscription,
-  requireAccess,
 } from '../../../../src/access/applications/authenticate.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Db } from '../../../../src/foundation/database/client.ts'
 import { Prisma } from '../../../../src/foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { generateKey } from '../../../../src/foundation/values/secrets.ts'
-import { newStore, openAccess, type Services, subscribed } from '../../../support/access.ts'
+import { newStore, openAccess, subscribed } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
+import { shared } from '../../../support/shared.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-let authenticate: (credentials: Credentials) => ReturnType<Services['authenticator']['authenticate']>
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-  authenticate = services.authenticator.authenticate
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
+const authenticate = services.authenticator.authenticate
 
 async function refusal(credentials: Credentials): Promise<StoreFailure> {
   const failure = await authenticate(credentials).then(
@@ -117,21 +110,6 @@ describe('the three headers', () => {
     await authenticate(credentials)
     expect((await refusal({ ...credentials, privateKey: '0'.repeat(32) })).status).toBe(401)
     expect((await refusal({ ...credentials, secureUrl: 'https://other.example' })).status).toBe(401)
-  })
-
-  test.each([
-    ['with a slash', (host: string) => `https://${host}/`],
-    ['without scheme', (host: string) => host],
-    ['with www.', (host: string) => `https://www.${host}`],
-    ['with a port', (host: string) => `https://${host}:443`],
-    ['with a path', (host: string) => `http://${host}/store/default.asp?a=1`],
-    ['in upper case', (host: string) => `HTTPS://WWW.${host.toUpperCase()}/`],
-    ['with a trailing dot and blanks', (host: string) => `  ${host}. `],
-  ])('SecureURL fits %s', async (_, written) => {
-    const { store, credentials } = await headers()
-    const host = store.secureUrl.replace('https://', '')
-    const { caller } = await authenticate({ ...credentials, secureUrl: written(host) })
-    expect(caller.store.id).toBe(store.id)
   })
 
   test('SecureURL fits without the www. that the store was opened with', async () => {
@@ -416,13 +394,6 @@ function pausing(db: Db) {
 }
 
 describe('an application', () => {
-  test('without listed privileges may do everything', async () => {
-    const { credentials } = await headers()
-    const { caller } = await authenticate(credentials)
-    requireAccess(caller, 'Products', 'write')
-    requireAccess(caller, 'Orders', 'read')
-  })
-
   test('is held to changed privileges and figures at once', async () => {
     const { application, credentials } = await headers()
     await authenticate(credentials)

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   type AnsweredCall,
   type CallLog,
@@ -7,18 +7,13 @@ import {
 } from '../../../../src/access/applications/calls/call-log.ts'
 import { keepBodies } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { connect, type Db, type Transaction } from '../../../../src/foundation/database/client.ts'
-import { openAccess, type Services, subscribed } from '../../../support/access.ts'
+import { openAccess, subscribed } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
 import { openGate } from '../../../support/gate.ts'
+import { shared } from '../../../support/shared.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 afterEach(() => {
   vi.useRealTimers()
 })

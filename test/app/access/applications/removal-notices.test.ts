@@ -1,16 +1,14 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import {
-  createRemovalNotices,
-  type RemovalNoticeServices,
-} from '../../../../src/access/applications/subscriptions/removal-notices.ts'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createRemovalNotices } from '../../../../src/access/applications/subscriptions/removal-notices.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { connect, type Db } from '../../../../src/foundation/database/client.ts'
+import { connect } from '../../../../src/foundation/database/client.ts'
 import { createOutbound } from '../../../../src/foundation/outbound/outbound.ts'
 import { newSigningSecret } from '../../../../src/foundation/outbound/standard-webhooks.ts'
-import { openAccess, type Services } from '../../../support/access.ts'
+import { openAccess } from '../../../support/access.ts'
 import { openGate } from '../../../support/gate.ts'
 import { held, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 const SECOND_MS = 1_000
@@ -29,18 +27,13 @@ const waits = [
   24 * HOUR_MS,
 ]
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services & RemovalNoticeServices
-let otherDb: Db
 let receiver: Receiver
 let scene: Scene
 const warnings: string[] = []
 
-beforeAll(async () => {
-  access = await openAccess()
-  otherDb = connect(access.url)
-  services = { ...access.services, log: { warn: (_details, message) => warnings.push(message) } }
-})
+const access = await shared(openAccess())
+const otherDb = connect(access.url)
+const services = { ...access.services, log: { warn: (_details: object, message: string) => warnings.push(message) } }
 beforeEach(async () => {
   await services.db.removalNotice.deleteMany()
   warnings.length = 0
@@ -50,7 +43,6 @@ beforeEach(async () => {
 afterEach(() => receiver.close())
 afterAll(async () => {
   await otherDb.$disconnect()
-  await access.drop()
 })
 
 /** A store that removed an application which answers 500 to everything. */

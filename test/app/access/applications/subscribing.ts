@@ -1,7 +1,8 @@
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import type { Authenticator, Credentials } from '../../../../src/access/applications/authenticate.ts'
 import type { Subscribing } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { type CreateStore, createStore } from '../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../src/access/people/create-store.ts'
+import type { CreateStore } from '../../../../src/access/stores/create-store.ts'
 import type { Db } from '../../../../src/foundation/database/client.ts'
 import { storeInput } from '../../../support/access.ts'
 

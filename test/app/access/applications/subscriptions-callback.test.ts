@@ -1,27 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { subscriptionById } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { openAccess, type Services } from '../../../support/access.ts'
+import { openAccess } from '../../../support/access.ts'
 import { held, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 // The state table of contract §3, with applications that have a CallBackURL.
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
 let receiver: Receiver
 let scene: Scene
 
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
+const access = await shared(openAccess())
+const { services } = access
 beforeEach(async () => {
   receiver = await openReceiver()
   scene = await storeAndApplication(services, receiver.url)
 })
 afterEach(() => receiver.close())
-afterAll(() => access.drop())
 
 const notResponding = { kind: 'bad-gateway', status: 502, message: 'Server not Responding' }
 const subscribedOnly = { ...nothing, subscriptions: 1 }

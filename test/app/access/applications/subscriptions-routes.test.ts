@@ -1,28 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { answerFaults } from '../../../support/answer-faults.ts'
-import { type OpenApi, readOpenApi } from '../../../support/openapi.ts'
+import { readOpenApi } from '../../../support/openapi.ts'
 import { json, openReceiver, openSocketReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { operatorKey } from '../../../support/services.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { leftOf, nothing, type Scene, storeAndApplication } from './subscribing.ts'
 
 // Subscribing as the operator's routes do it, with applications that have a CallBackURL, and with what a token opens.
 
-let server: TestServer
-let api: OpenApi
 let receiver: Receiver
 let scene: Scene
 
-beforeAll(async () => {
-  server = await openServer({ OUTBOUND_ALLOW: '127.0.0.1' })
-  api = readOpenApi((await server.app.inject('/openapi.json')).json())
-})
+const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.1' })
+const api = readOpenApi((await server.app.inject('/openapi.json')).json())
 beforeEach(async () => {
   receiver = await openReceiver()
   scene = await storeAndApplication(server.services, receiver.url)
 })
 afterEach(() => receiver.close())
-afterAll(() => server.close())
 
 /** A request of the operator, whose answer is as the reference says. */
 async function call(method: 'GET' | 'POST' | 'DELETE', path = '', body?: object, one = scene) {

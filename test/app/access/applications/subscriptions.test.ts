@@ -1,6 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
+import { describe, expect, test } from 'vitest'
 import { updateApplication } from '../../../../src/access/applications/applications.ts'
 import {
   addSubscription,
@@ -8,19 +7,14 @@ import {
   subscriptionById,
 } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { verifyPassword } from '../../../../src/access/people/passwords.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
-import { newStore, openAccess, type Services } from '../../../support/access.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
+import { newStore, openAccess } from '../../../support/access.ts'
+import { shared } from '../../../support/shared.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 
 /** A store that uses an application which nobody has to ask. */
 async function subscribed() {
@@ -184,29 +178,6 @@ test('the tables hold no key, token or password as it is', async () => {
   for (const secret of [store.userKey, privateKey, token, 'correct horse battery']) {
     expect(stored).not.toContain(secret)
   }
-})
-
-test('a new store has its merchant’s account and the twelve order statuses', async () => {
-  const store = await newStore(services)
-  const [user] = await services.db.identity.findMany({ where: { users: { some: { storeId: store.id } } } })
-  expect(user?.email).toBe('merchant@shop.example')
-  expect(await verifyPassword(user?.passwordHash ?? null, 'correct horse battery')).toBe(true)
-  const statuses = await services.db.orderStatus.findMany({ where: { storeId: store.id }, orderBy: { id: 'asc' } })
-  expect(statuses.map(({ id, text, visible }) => `${id} ${text}${visible ? '' : ' (hidden)'}`)).toEqual([
-    '1 New',
-    '2 Processing',
-    '3 Partial',
-    '4 Shipped',
-    '5 Cancel',
-    '6 Hold',
-    '7 Not Completed',
-    '8 Custom 1 (hidden)',
-    '9 Custom 2 (hidden)',
-    '10 Custom 3 (hidden)',
-    '11 Unpaid',
-    '12 Review',
-  ])
-  for (const { id, sorting, definition, text } of statuses) expect([sorting, definition]).toEqual([id, text])
 })
 
 test('the operator may do everything in a store, and in none that does not exist', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   type Actor,
   type AuditInput,
@@ -6,16 +6,11 @@ import {
   listAudit,
   recordAudit,
 } from '../../../../src/access/audit/audit.ts'
-import { openAccess, type Services } from '../../../support/access.ts'
+import { openAccess } from '../../../support/access.ts'
+import { shared } from '../../../support/shared.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 
 const merchant: Actor = { kind: 'merchant', name: 'merchant@shop.example', address: '198.51.100.1' }
 const developer: Actor = { kind: 'developer', name: 'dev@tools.example', address: '198.51.100.2' }

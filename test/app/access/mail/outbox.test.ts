@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantIn, operatorIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { memberWith } from '../../shop/staff/fixture.ts'
 import { notice, otherServer, sending, write } from './fixture.ts'
 
 const link = '/account/sign-in?token=secret-of-the-link&x=1'
 
-let server: TestServer
-let shop: TestStore
-let other: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  other = await server.openStore()
-})
+const server = await sharedServer()
+const shop = await server.openStore()
+const other = await server.openStore()
 beforeEach(() => server.services.db.mail.deleteMany())
-afterAll(() => server?.close())
 
 /** A mail to a customer of the store. */
 async function letIn({ store }: TestStore, to: string, { services } = server): Promise<number> {

@@ -1,23 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Locale } from '../../../../src/foundation/texts/language.ts'
 import { showShared } from '../../../../src/http/server/figures/figures.ts'
-import { type MailReceiver, openMailReceiver, PASSWORD } from '../../../support/mail-receiver.ts'
+import { openMailReceiver, PASSWORD } from '../../../support/mail-receiver.ts'
 import { figureOf } from '../../../support/metrics-text.ts'
 import { openSocketReceiver } from '../../../support/receiver.ts'
+import { shared } from '../../../support/shared.ts'
 import { merchantAccount } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { notice, prove, senderOf, write } from './fixture.ts'
 
 const HOUR_MS = 3_600_000
 
-let receiver: MailReceiver
-let server: TestServer
 let sender: ReturnType<typeof senderOf>
 
-beforeAll(async () => {
-  receiver = await openMailReceiver()
-  server = await openServer({ SMTP_URL: receiver.url, MAIL_FROM: 'Garden “Shop” <mail@shop.example>' })
-})
+const receiver = await shared(openMailReceiver())
+const server = await sharedServer({ SMTP_URL: receiver.url, MAIL_FROM: 'Garden “Shop” <mail@shop.example>' })
 beforeEach(async () => {
   await server.services.db.mail.deleteMany()
   receiver.mails.length = 0
@@ -27,10 +24,6 @@ beforeEach(async () => {
   sender = senderOf(server.services)
 })
 afterEach(() => sender.stop())
-afterAll(async () => {
-  await server?.close()
-  await receiver?.close()
-})
 
 const mail = () => server.services.db.mail.findFirstOrThrow()
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Content, Wording } from '../../../../src/access/mail/render.ts'
 import { mailsAre, type NewMail, writeMail } from '../../../../src/access/mail/write.ts'
-import { connect, type Db, inTransaction } from '../../../../src/foundation/database/client.ts'
+import { connect, inTransaction } from '../../../../src/foundation/database/client.ts'
 import { t } from '../../../../src/foundation/texts/text.ts'
 import { servicesOn } from '../../../support/services.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { notice, samples, write } from './fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -16,20 +16,13 @@ const production = {
   PUBLIC_URL: 'https://api.shop.example',
 }
 
-let server: TestServer
-let shop: TestStore
+const server = await sharedServer(settings)
+const shop = await server.openStore()
 /** Of another process. */
-let otherDb: Db
-
-beforeAll(async () => {
-  server = await openServer(settings)
-  shop = await server.openStore()
-  otherDb = connect(server.database.url)
-})
+const otherDb = connect(server.database.url)
 beforeEach(() => server.services.db.mail.deleteMany())
 afterAll(async () => {
   await otherDb?.$disconnect()
-  await server?.close()
 })
 
 const count = () => server.services.db.mail.count()

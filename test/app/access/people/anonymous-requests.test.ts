@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { operatorKey } from '../../../support/services.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { envelope, faultOf, request } from '../../http/soap/support.ts'
 
 // What may be sent by nobody in particular: how large, and how often from one network.
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-  shop = await server.openStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
+const shop = await server.openStore()
 
 let network = 0
 let from: { 'x-forwarded-for': string }

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { issueCustomerToken, redeemCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
-import { newStore, openAccess, type Services } from '../../../support/access.ts'
+import { newStore, openAccess } from '../../../support/access.ts'
+import { shared } from '../../../support/shared.ts'
 import { freshAddress, newCustomer, refusal, visible } from './persons.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-let storeId: number
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-  storeId = (await newStore(services)).id
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
+const storeId = (await newStore(services)).id
 
 const publicUrl = 'https://api.shop.example/base'
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { leadsTo } from '../../http/pages/people/fixture.ts'
 import { enter, freshEmail, memberWith, password, peopleOf, tryToEnter } from '../../shop/staff/fixture.ts'
 
@@ -11,16 +11,12 @@ const page = '/admin/account'
 const others = '/admin/change-store'
 const anotherPassword = 'the password of the other'
 
-let server: TestServer
 let first: TestStore
 let second: TestStore
 let email: string
 let person: TestPerson
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 
 /** Two accounts of one address with passwords of their own; `person` is signed in to the first. */
 beforeEach(async () => {
@@ -35,12 +31,7 @@ beforeEach(async () => {
 /** A further account of the address, which nobody is signed in to. */
 async function accountIn(shop: TestStore, given: string, role = 'owner'): Promise<number> {
   const { id } = await memberWith(server, shop, role, email)
-  await server.app.inject({
-    method: 'PUT',
-    url: `/admin/stores/${shop.store.id}/users/${id}`,
-    headers: { authorization: `Bearer ${server.services.operatorKey}` },
-    payload: { Password: given },
-  })
+  await server.operate('PUT', `/admin/stores/${shop.store.id}/users/${id}`, { Password: given })
   return id
 }
 

@@ -1,19 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { hashPassword, verifyPassword } from '../../../../src/access/people/passwords.ts'
-import { openAccess, type Services } from '../../../support/access.ts'
+import { openAccess } from '../../../support/access.ts'
 import { looks } from '../../../support/argon2.ts'
+import { shared } from '../../../support/shared.ts'
 import { enter, freshAddress, newDeveloper, refusal } from './persons.ts'
 
 const WAITING_OF_NETWORK_MAX = 50
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 afterEach(() => {
   looks.afterwards = async () => {}
 })

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Actor } from '../../../../src/access/audit/audit.ts'
 import { changePassword, setDeveloperPassword, signUpDeveloper } from '../../../../src/access/people/accounts.ts'
 import { verifyPassword } from '../../../../src/access/people/passwords.ts'
 import { findSession, type Session } from '../../../../src/access/people/sessions.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { addMember, listMembers, removeMember } from '../../../../src/shop/staff/members.ts'
-import { openAccess, type Services } from '../../../support/access.ts'
+import { openAccess } from '../../../support/access.ts'
+import { shared } from '../../../support/shared.ts'
 import {
   enter,
   entered,
@@ -21,14 +22,8 @@ import {
 
 const byOperator = { actor: operator, userId: null }
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 
 const chosen = 'a password of my own'
 

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const namespace = 'urn:store-platform:cartAPI'

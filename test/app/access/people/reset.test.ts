@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { handOverReset } from '../../../../src/access/people/reset.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
@@ -7,7 +7,7 @@ import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
 import { newDeveloper } from '../../../support/signed-in.ts'
 import { statementsOf } from '../../../support/statements.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { leadsTo, steady } from '../../http/pages/people/fixture.ts'
 import { enter, freshEmail, mailTo, memberWith, password, tokenIn, tryToEnter } from '../../shop/staff/fixture.ts'
 
@@ -16,13 +16,9 @@ import { enter, freshEmail, mailTo, memberWith, password, tokenIn, tryToEnter } 
 const HOUR_MS = 3_600_000
 const chosen = 'another password of mine'
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 beforeEach(async () => {
   // The hour of the bounds of mails is over.
   server.clock.ms += 2 * HOUR_MS

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Actor } from '../../../../src/access/audit/audit.ts'
 import { issueCustomerToken, redeemCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
 import {
@@ -8,9 +8,10 @@ import {
   listSessions,
   type SessionKind,
 } from '../../../../src/access/people/sessions.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
-import { openAccess, type Services } from '../../../support/access.ts'
+import { openAccess } from '../../../support/access.ts'
+import { shared } from '../../../support/shared.ts'
 import {
   enter,
   entered,
@@ -23,14 +24,8 @@ import {
   sessionOf,
 } from './persons.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { setDeveloperPassword } from '../../../../src/access/people/accounts.ts'
 import { findSession } from '../../../../src/access/people/sessions.ts'
 import { type SignIn, signIn } from '../../../../src/access/people/sign-in.ts'
@@ -8,6 +8,7 @@ import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { openAccess, type Services } from '../../../support/access.ts'
 import { looks } from '../../../support/argon2.ts'
 import { untilItWaits } from '../../../support/held.ts'
+import { shared } from '../../../support/shared.ts'
 import {
   enter,
   entered,
@@ -21,14 +22,8 @@ import {
   visible,
 } from './persons.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 afterEach(() => {
   looks.afterwards = async () => {}
 })

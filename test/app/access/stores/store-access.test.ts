@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
-import { createAuthenticator, findStoreEntry, RefusedStore } from '../../../../src/access/applications/authenticate.ts'
+import { describe, expect, test } from 'vitest'
+import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
+import { findStoreEntry, RefusedStore } from '../../../../src/access/applications/user-keys.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
 import { rotateUserKey, type Store, updateStore } from '../../../../src/access/stores/stores.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { listen } from '../../../../src/foundation/database/connection.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { newStore, openAccess, type Services } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
+import { shared } from '../../../support/shared.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 
 const here = '203.0.113.7'
 const credentialsOf = ({ secureUrl, userKey }: Store) => ({ storeUrl: secureUrl, userKey, address: here })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { createStore } from '../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../src/access/people/create-store.ts'
 import type { ImportCounts, Refusal, TransferLine } from '../../../../src/engine/transfer/import.ts'
 import { operator as operatorActor } from '../../../support/actors.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
@@ -36,7 +36,7 @@ export async function importInto(
 
 /** The whole file of an export. */
 export async function exportOf(server: TestServer, { store }: Pick<TestStore, 'store'>): Promise<string> {
-  const answer = await server.app.inject({ url: `/admin/stores/${store.id}/export`, headers: operator(server) })
+  const answer = await server.operate('GET', `/admin/stores/${store.id}/export`)
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
   return answer.body
 }

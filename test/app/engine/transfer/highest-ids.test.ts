@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { columnPath } from '../../../../src/engine/definition/fields.ts'
 import { transferredResources } from '../../../../src/shop/registry.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { importInto, operator } from './fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
+import { importInto } from './fixture.ts'
 
 // What a file brings must leave the store's counters room to go on.
 
 const INT32_MAX = 2_147_483_647
 const HIGHEST = 2_146_483_647
 
-let server: TestServer
 let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
@@ -78,5 +74,5 @@ async function placeOrder(): Promise<number> {
   expect((await shop.call('POST', '/Products', { body: product })).statusCode).toBe(201)
   const payload = { BillingEmail: 'guest@mail.example', OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }] }
   const url = `/admin/stores/${shop.store.id}/orders`
-  return (await server.app.inject({ method: 'POST', url, headers: operator(server), payload })).statusCode
+  return (await server.operate('POST', url, payload)).statusCode
 }

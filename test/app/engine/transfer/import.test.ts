@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { TransferLine } from '../../../../src/engine/transfer/import.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { exportOf, importInto, linesOf, operator, rowsOf } from './fixture.ts'
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
@@ -342,11 +338,9 @@ describe('ids given out later', () => {
     const [record] = (await shop.call('GET', '/Products/4001')).json()
     expect(record.FeatureList[0].FeatureID).toBe(90_001)
 
-    const placed = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/orders`,
-      headers: operator(server),
-      payload: { BillingEmail: 'g@mail.example', OrderItemList: [{ CatalogID: 4001, ItemQuantity: 1 }] },
+    const placed = await server.operate('POST', `/admin/stores/${shop.store.id}/orders`, {
+      BillingEmail: 'g@mail.example',
+      OrderItemList: [{ CatalogID: 4001, ItemQuantity: 1 }],
     })
     expect(placed.json()[0].Value).toBe('5001')
     const [order5001] = (await shop.call('GET', '/Orders/5001')).json()

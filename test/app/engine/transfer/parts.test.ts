@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { importInto, linesOf, operator } from './fixture.ts'
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
   await importInto(server, shop, [
@@ -39,7 +35,7 @@ const idsOf = (file: string) =>
 
 async function exported(query: string) {
   const url = `/admin/stores/${shop.store.id}/export${query}`
-  return server.app.inject({ url, headers: operator(server) })
+  return server.operate('GET', url)
 }
 
 describe('a part of an export', () => {

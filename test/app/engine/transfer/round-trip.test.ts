@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../../src/engine/definition/resource.ts'
 import { resources } from '../../../../src/shop/registry.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
@@ -90,10 +90,10 @@ async function fill(resource: Resource): Promise<void> {
 /** An order that took its items off the stock of an option, and its return: which option, no answer shows. */
 async function sellOptions(): Promise<void> {
   const option = { AdvancedOptionCode: '4,9', AdvancedOptionStock: 10, AdvancedOptionPrice: 3 }
-  const created = await shop.call('POST', '/Products', {
-    body: { SKUInfo: { SKU: 'OPT', Name: 'With options', Price: 2, Stock: 5 }, AdvancedOptionList: [option] },
+  const CatalogID = await shop.add('/Products', {
+    SKUInfo: { SKU: 'OPT', Name: 'With options', Price: 2, Stock: 5 },
+    AdvancedOptionList: [option],
   })
-  const CatalogID = Number(created.json()[0].Value)
   for (const AdvancedOptionStock of [7, 8]) {
     const body = { AdvancedOptionList: [{ ...option, AdvancedOptionStock }] }
     expect((await shop.call('PUT', `/Products/${CatalogID}`, { body })).statusCode).toBe(200)

@@ -1,13 +1,12 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../src/engine/caller.ts'
-import type { Resource } from '../../../../src/engine/definition/define.ts'
 import { type FilterKind, type Filters, readFilter } from '../../../../src/engine/definition/filters.ts'
+import type { Resource } from '../../../../src/engine/definition/resource.ts'
 import { countRecords } from '../../../../src/engine/reading/read.ts'
 import { identifier, type Sql, sql } from '../../../../src/foundation/database/sql.ts'
 import { resourceNamed, servedResources } from '../../../../src/shop/registry.ts'
 import { openClient } from '../../../support/client.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 
 /** Tables whose filters need no index of their own, with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -27,13 +26,9 @@ const values: Readonly<Record<FilterKind, readonly [string, string?]>> = {
 
 const store = { id: 1, name: '', secureUrl: '', currency: 'USD', timeZone: 'UTC' }
 
-let database: TestDatabase
-let client: pg.Client
-beforeAll(async () => {
-  database = await cloneDatabase()
-  client = await openClient(database.url)
-  await client.query('SET enable_seqscan = off; BEGIN')
-})
+const database = await cloneDatabase()
+const client = await openClient(database.url)
+await client.query('SET enable_seqscan = off; BEGIN')
 afterAll(async () => {
   await client.end()
   await database.drop()

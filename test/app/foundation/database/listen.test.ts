@@ -1,15 +1,10 @@
-import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Listening, listen } from '../../../../src/foundation/database/connection.ts'
 import { openClient } from '../../../support/client.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 
-let database: TestDatabase
-let client: pg.Client
-beforeAll(async () => {
-  database = await cloneDatabase()
-  client = await openClient(database.url)
-})
+const database = await cloneDatabase()
+const client = await openClient(database.url)
 afterAll(async () => {
   await client.end()
   await database.drop()

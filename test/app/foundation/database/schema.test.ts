@@ -1,15 +1,11 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { schemaDiff } from '../../../../prisma/schema-engine.ts'
 import { openClient } from '../../../support/client.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 
-let database: TestDatabase
-let client: pg.Client
-beforeAll(async () => {
-  database = await cloneDatabase()
-  client = await openClient(database.url)
-})
+const database = await cloneDatabase()
+const client = await openClient(database.url)
 afterAll(async () => {
   await client.end()
   await database.drop()

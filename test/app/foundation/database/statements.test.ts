@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  connect,
-  type Db,
-  execute,
-  inTransaction,
-  queryRows,
-  rowsInTurn,
-} from '../../../../src/foundation/database/client.ts'
+import { afterAll, expect, test } from 'vitest'
+import { connect, execute, inTransaction, queryRows, rowsInTurn } from '../../../../src/foundation/database/client.ts'
 import { requestLimits } from '../../../../src/foundation/database/limits.ts'
 import { databaseError, Outage, outageOf } from '../../../../src/foundation/database/outage.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 
 const TIME_MS = 300
-let database: Awaited<ReturnType<typeof cloneDatabase>>
-let db: Db
 
-beforeAll(async () => {
-  database = await cloneDatabase()
-  db = connect(database.url, { poolMax: 1, limits: { ...requestLimits, transactionMs: TIME_MS } })
-  await execute(db, sql`CREATE TABLE "Written" ("number" int)`)
-})
+const database = await cloneDatabase()
+const db = connect(database.url, { poolMax: 1, limits: { ...requestLimits, transactionMs: TIME_MS } })
+await execute(db, sql`CREATE TABLE "Written" ("number" int)`)
 afterAll(async () => {
   await db.$disconnect()
   await database.drop()

@@ -1,7 +1,6 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { openClient } from '../../../support/client.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 
 const NO_STORE = 'Applications, developers and merchants’ accounts are named where no store is known.'
 const BY_HASH = 'Found by its hash before the store is known. The hash of a random secret is unique in all stores.'
@@ -48,12 +47,8 @@ const exceptions: Readonly<Record<string, string>> = {
   TestStore_developerId_fkey: NO_STORE,
 }
 
-let database: TestDatabase
-let client: pg.Client
-beforeAll(async () => {
-  database = await cloneDatabase()
-  client = await openClient(database.url)
-})
+const database = await cloneDatabase()
+const client = await openClient(database.url)
 afterAll(async () => {
   await client.end()
   await database.drop()

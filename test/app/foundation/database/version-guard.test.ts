@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openClient } from '../../../support/client.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { listTables } from '../../../support/version-guard.ts'
 import { productBody } from '../../http/rest/fixture.ts'
 
 // The tests' own watch over the rule that makes a record's row its version (docs/decisions/representations.md).
 
-let server: TestServer
-let shop: TestStore
-let client: Awaited<ReturnType<typeof openClient>>
+const server = await sharedServer()
+const shop = await server.openStore()
+const client = await openClient(server.database.url)
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  client = await openClient(server.database.url)
   const AdvancedOptionList = ['1', '2'].map((AdvancedOptionCode) => ({ AdvancedOptionCode }))
   for (const sku of ['one', 'two']) {
     await shop.call('POST', '/Products', { body: productBody(sku, { AdvancedOptionList }) })
@@ -20,7 +18,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await client.end()
-  await server.close()
 })
 
 test('covers every list that has a table', () => {

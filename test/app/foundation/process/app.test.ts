@@ -2,19 +2,16 @@ import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { createHealth } from '../../../../src/foundation/database/health.ts'
 import { OWN_ADDRESSES } from '../../../../src/foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 import { operatorKey, servicesOn } from '../../../support/services.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await cloneDatabase()
-})
+const database = await cloneDatabase()
 afterAll(() => database.drop())
 
 const open: FastifyInstance[] = []

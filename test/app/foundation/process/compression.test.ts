@@ -2,27 +2,21 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody } from '../../http/rest/fixture.ts'
 
 // Over a socket, as a client gets it: an injected request knows nothing of chunks.
 
-let server: TestServer
-let shop: TestStore
-let port: number
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', {
-    body: Array.from({ length: 100 }, (_, index) =>
-      productBody(`SKU-${index}`, { Description: `Text ${index} `.repeat(250) }),
-    ),
-  })
-  await server.app.listen({ host: '127.0.0.1', port: 0 })
-  port = Number(new URL(server.app.listeningOrigin).port)
+const server = await sharedServer()
+const shop = await server.openStore()
+await shop.call('POST', '/Products', {
+  body: Array.from({ length: 100 }, (_, index) =>
+    productBody(`SKU-${index}`, { Description: `Text ${index} `.repeat(250) }),
+  ),
 })
-afterAll(() => server.close())
+await server.app.listen({ host: '127.0.0.1', port: 0 })
+const port = Number(new URL(server.app.listeningOrigin).port)
 
 interface Sent {
   method?: string

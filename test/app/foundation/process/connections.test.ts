@@ -18,10 +18,10 @@ import { cutSlowPeers } from '../../../../src/http/server/requests/slow-peers.ts
 /** Above the time that the server lets a peer go on after the last answer. */
 const LATER_MS = 10_000
 
-let folder: string
 let https: { key: Buffer; cert: Buffer }
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'store-platform-test-'))
+const folder = mkdtempSync(join(tmpdir(), 'store-platform-test-'))
+
+beforeAll(async () => {
   const files = { key: join(folder, 'key'), cert: join(folder, 'cert') }
   const kind = [
     '-x509',

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connect, type Db, inTransaction } from '../../../../src/foundation/database/client.ts'
 import { createHealth } from '../../../../src/foundation/database/health.ts'
 import { createDatabaseMetrics } from '../../../../src/foundation/database/metrics.ts'
@@ -12,7 +12,7 @@ import { openGate } from '../../../support/gate.ts'
 import { figureOf, samplesOf } from '../../../support/metrics-text.ts'
 import { temporaryFolder } from '../../../support/run-server.ts'
 import { statementsOf } from '../../../support/statements.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody } from '../../http/rest/fixture.ts'
 import { newWebhook } from '../../http/rest/webhooks-fixture.ts'
 import { envelope, post, request } from '../../http/soap/support.ts'
@@ -20,18 +20,11 @@ import { envelope, post, request } from '../../http/soap/support.ts'
 const ORDER_NEW = 1
 const PRODUCT_NEW = 4
 
-let server: TestServer
-let shop: TestStore
-let backupDir: string
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  backupDir = join(temporaryFolder(), 'backups')
-})
+const server = await sharedServer()
+const shop = await server.openStore()
+const backupDir = join(temporaryFolder(), 'backups')
 afterAll(async () => {
   rmSync(join(backupDir, '..'), { recursive: true, force: true })
-  await server.close()
 })
 
 interface Shown {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writeMail } from '../../../../src/access/mail/write.ts'
 import { issueCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
@@ -23,9 +23,10 @@ import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/
 import { operator } from '../../../support/actors.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
-import { openReceiver, type Receiver } from '../../../support/receiver.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 import { programEnv } from '../../../support/run-server.ts'
 import { operatorKey } from '../../../support/services.ts'
+import { shared } from '../../../support/shared.ts'
 import { merchantAccount } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { type AppOwner, newAppOwner } from '../../access/people/factors/fixture.ts'
@@ -47,13 +48,9 @@ const steps = {
 
 let database: TestDatabase
 let serial = 0
-let receiver: Receiver
 const open = new Set<TestServer>()
 
-beforeAll(async () => {
-  receiver = await openReceiver()
-})
-afterAll(() => receiver?.close())
+const receiver = await shared(openReceiver())
 beforeEach(async () => {
   database = await cloneDatabase()
 })
@@ -471,11 +468,18 @@ test('secrets that an early version derived, and access tokens that it kept as a
 
   // The upgrade and the new key may come with the same restart.
   const renewed = createSecrets(former, [next])
-  await storeDerivedSecrets(db, renewed)
+  const once = { db, secrets: renewed, now: () => new Date() }
+  await Promise.all([storeDerivedSecrets(once), storeDerivedSecrets(once)])
   const webhook = await db.webhook.findUniqueOrThrow({ where: { storeId_id: of } })
   const application = await db.application.findUniqueOrThrow({ where: { id } })
   expect(renewed.open(webhook.secretSealed)).toBe(derived(`webhook ${seed}`))
   expect(renewed.open(application.callbackSecretSealed)).toBe(derived(`callback ${publicKey} 3`))
+
+  // Once done, nothing is looked for any more.
+  await db.application.update({ where: { id }, data: { callbackSecretSealed: '' } })
+  await storeDerivedSecrets(once)
+  expect(await db.application.findUniqueOrThrow({ where: { id } })).toMatchObject({ callbackSecretSealed: '' })
+  await db.application.update({ where: { id }, data: { callbackSecretSealed: application.callbackSecretSealed } })
 
   const after = await start({ SECRET_KEY: former, SECRET_KEY_PREVIOUS: next })
   await expectAccess(scene, after)

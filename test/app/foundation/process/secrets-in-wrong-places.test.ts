@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 
 /** A password, and a key of the form that the server makes itself. */
 const markers = ['Hunter2-is-MY-secret', '0badc0de0badc0de0badc0de0badc0de']
 
-let server: TestServer
-let shop: TestStore
 let cookie: string
 
+const server = await sharedServer({ LOG_LEVEL: 'trace', TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openServer({ LOG_LEVEL: 'trace', TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
-  shop = await server.openStore()
   const merchant = await merchantIn(server, shop.store)
   cookie = [...merchant.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
 })
-afterAll(() => server?.close())
 
 interface Door {
   readonly door: string

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { json, openReceiver, status } from '../../../support/receiver.ts'
 import { merchantAccount, merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { openServer, sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import { alertOf } from '../pages/people/fixture.ts'
 import {
@@ -19,18 +19,11 @@ import {
   queryOf,
   redirectUri,
   sentBack,
-  type TestClient,
 } from './fixture.ts'
 
-let server: TestServer
-let client: TestClient
-let shop: Awaited<ReturnType<typeof openShop>>
-beforeAll(async () => {
-  server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
-  client = await openClient(server)
-  shop = await openShop(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
+const client = await openClient(server)
+const shop = await openShop(server)
 
 const stranger = () => testPerson(server.app)
 

@@ -1,26 +1,23 @@
 import * as oauth from 'oauth4webapi'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ListeningServer, openListeningServer } from '../../../load/browser/browser.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openListeningServer } from '../../../load/browser/browser.ts'
 import { testPerson } from '../../../support/person.ts'
+import { shared } from '../../../support/shared.ts'
 import { merchantAccount } from '../../../support/signed-in.ts'
-import type { TestStore } from '../../../support/store.ts'
-import { callStatus, openClient, page, redirectUri, type TestClient } from './fixture.ts'
+import { callStatus, openClient, page, redirectUri } from './fixture.ts'
 
 const insecure = { [oauth.allowInsecureRequests]: true }
 
-let server: ListeningServer
-let application: TestClient
-let shop: TestStore
 let as: oauth.AuthorizationServer
+const server = await shared(openListeningServer())
+const application = await openClient(server)
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openListeningServer()
-  application = await openClient(server)
-  shop = await server.openStore()
   const issuer = new URL(server.origin)
   const discovery = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
   as = await oauth.processDiscoveryResponse(issuer, discovery)
 })
-afterAll(() => server?.close())
 
 interface Dance {
   readonly storeUrl: string | null

@@ -1,19 +1,14 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { answerFaults } from '../../../support/answer-faults.ts'
-import { type OpenApi, readOpenApi } from '../../../support/openapi.ts'
+import { readOpenApi } from '../../../support/openapi.ts'
 import { testPerson } from '../../../support/person.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { codeOf, decide, exchangeOf, openClient, openShop, page, post, queryOf } from './fixture.ts'
 
-let server: TestServer
-let api: OpenApi
 const seen = new Set<string>()
-beforeAll(async () => {
-  server = await openServer()
-  api = readOpenApi((await server.app.inject('/openapi.json')).json())
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const api = readOpenApi((await server.app.inject('/openapi.json')).json())
 
 /** What is the same on every page, and on whatever nobody may keep. */
 const plain = [

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { openServer, sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {
   callStatus,
@@ -16,23 +16,15 @@ import {
   queryOf,
   sentBack,
   statusesOf,
-  type TestClient,
   tokenOf,
   verifier,
 } from './fixture.ts'
 
-let server: TestServer
-let client: TestClient
-let existing: TestClient
-let shop: Awaited<ReturnType<typeof openShop>>
-beforeAll(async () => {
-  server = await openServer({ SANDBOX: 'no' })
-  client = await openClient(server, { Kind: 'new' })
-  existing = await openClient(server, { Name: 'Existing' })
-  shop = await openShop(server)
-})
+const server = await sharedServer({ SANDBOX: 'no' })
+const client = await openClient(server, { Kind: 'new' })
+const existing = await openClient(server, { Name: 'Existing' })
+const shop = await openShop(server)
 beforeEach(async () => Object.assign(shop, { merchant: await merchantIn(server, shop.store) }))
-afterAll(() => server?.close())
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {
   callStatus,
@@ -17,15 +17,9 @@ import {
   tokenOf,
 } from './fixture.ts'
 
-let server: TestServer
-let client: TestClient
-let shop: Awaited<ReturnType<typeof openShop>>
-beforeAll(async () => {
-  server = await openServer()
-  client = await openClient(server)
-  shop = await openShop(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const client = await openClient(server)
+const shop = await openShop(server)
 
 const jsonType = 'application/json; charset=utf-8'
 const keysOf = ({ PublicKey, PrivateKey }: TestClient) => ({ client_id: PublicKey, client_secret: PrivateKey })

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { openGate } from '../../../support/gate.ts'
 import { merchantIn, proveAgain } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { openServer, sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {
   callStatus,
@@ -23,17 +23,10 @@ import {
   verifier,
 } from './fixture.ts'
 
-let server: TestServer
-let client: TestClient
-let other: TestClient
-let shop: Awaited<ReturnType<typeof openShop>>
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-  client = await openClient(server)
-  other = await openClient(server, { Name: 'Another' })
-  shop = await openShop(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
+const client = await openClient(server)
+const other = await openClient(server, { Name: 'Another' })
+const shop = await openShop(server)
 
 const token = '/oauth/token'
 const MINUTE_MS = 60_000

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addSubscription } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { newStore } from '../../../support/access.ts'
 import { refused } from '../../../support/refused.ts'
+import { shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
-let admin: Awaited<ReturnType<typeof openAdmin>>
-beforeAll(async () => {
-  admin = await openAdmin()
-})
-afterAll(() => admin.close())
+const admin = await shared(openAdmin())
 
 async function register(body: object = { Name: 'App' }) {
   return (await admin.call('POST', '/admin/applications', body)).json()
@@ -33,12 +30,6 @@ test('POST /admin/applications answers 201 with a new key pair; without Privileg
     DateCreated: '2026-03-01T12:00:00.000Z',
   })
   expect(application.PrivateKey).not.toBe(application.PublicKey)
-})
-
-test('services are known without regard to case, and kept as the registry writes them', async () => {
-  const Privileges = { products: ['write', 'read', 'read'], CUSTOMERGROUPS: ['read'], Orders: [] }
-  const application = await register({ Name: 'App', privileges: Privileges })
-  expect(application.Privileges).toEqual({ Products: ['read', 'write'], CustomerGroups: ['read'], Orders: [] })
 })
 
 test('GET /admin/applications lists what POST and PUT answered', async () => {
@@ -78,14 +69,6 @@ test.each([
 ])('%j is refused with a 400 that names the field', async (body, field, message) => {
   const answer = await admin.call('POST', '/admin/applications', body)
   expect(refused(answer)).toMatchObject({ statusCode: 400, field, message: expect.stringContaining(message) })
-})
-
-test('PUT refuses what POST refuses, and changes nothing', async () => {
-  const before = await register()
-  const body = { Name: 'Other', Privileges: { Nothing: ['read'] } }
-  const answer = await admin.call('PUT', `/admin/applications/${before.Id}`, body)
-  expect(refused(answer)).toMatchObject({ statusCode: 400, field: 'Privileges.Nothing' })
-  expect((await admin.call('PUT', `/admin/applications/${before.Id}`, {})).json()).toEqual(before)
 })
 
 test('the log tells who registered and changed an application, and each store whose agreement was replaced', async () => {

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../support/person.ts'
-import { openReceiver, type Receiver } from '../../../support/receiver.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 import { refused } from '../../../support/refused.ts'
 import { operatorKey } from '../../../support/services.ts'
+import { shared } from '../../../support/shared.ts'
 import { developerIn, merchantIn } from '../../../support/signed-in.ts'
 import { statementsOf } from '../../../support/statements.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
@@ -12,16 +13,15 @@ import { post as postForm } from '../oauth/fixture.ts'
 import { soapCall } from '../soap/support.ts'
 
 let server: TestServer
-let receiver: Receiver
+const receiver = await shared(openReceiver())
+
 beforeAll(async () => {
-  receiver = await openReceiver()
   const prefixes = { REST_PREFIXES: '/StoreWebAPI,/3dCartWebAPI', OUTBOUND_ALLOW: '127.0.0.0/8' }
   server = await openServer(prefixes)
 })
 afterAll(async () => {
   await server?.services.outbound.close()
   await server?.close()
-  await receiver?.close()
 })
 
 const key = () => randomBytes(16).toString('hex')

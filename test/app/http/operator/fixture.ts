@@ -8,7 +8,7 @@ import { workerDatabase } from '../../../support/database.ts'
 
 /** The operator's routes alone; everything logged is kept. */
 export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatabase = workerDatabase } = {}) {
-  const { services: access, clock, drop } = await openAccess(openDatabase)
+  const { services: access, clock, close: closeAccess } = await openAccess(openDatabase)
   const config = { ...access.config, publicUrl, sandbox: false, trustProxy: ['127.0.0.1'] }
   const csvImports = { wake: () => {}, soon: async () => {} }
   const services = { ...access, backgroundDb: access.db, config, csvImports, operatorKey: 'operator-key-for-tests' }
@@ -35,7 +35,7 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatab
 
   async function close() {
     await app.close()
-    await drop()
+    await closeAccess()
   }
 
   return { app, services, clock, log, call, close }

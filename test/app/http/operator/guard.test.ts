@@ -2,13 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeInput } from '../../../support/access.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { refused } from '../../../support/refused.ts'
+import { shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
-let admin: Awaited<ReturnType<typeof openAdmin>>
-beforeAll(async () => {
-  admin = await openAdmin()
-})
-afterAll(() => admin.close())
+const admin = await shared(openAdmin())
 
 test('without the operator’s key the answer is 401, before anything else is looked at', async () => {
   for (const authorization of ['', 'Bearer wrong', 'Bearer operator-key-for-test', 'Basic operator-key-for-tests']) {

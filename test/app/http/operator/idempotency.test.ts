@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
@@ -8,19 +8,15 @@ import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantAccount } from '../../../support/signed-in.ts'
-import { type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { type Method, sharedServer, type TestStore } from '../../../support/store.ts'
 
 // Idempotency-Key on the operator's changes: whatever happens between a request and its answer, each is made once.
 
-let server: TestServer
 let shop: TestStore
 let serial = 0
 /** In the sandbox of the tests. */
 let isSwitchedOn = true
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { createRecord } from '../../../../src/engine/changing/change.ts'
 import { getRecord } from '../../../../src/engine/reading/read.ts'
 import { orders } from '../../../../src/shop/resources/orders/orders.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { newStore } from '../../../support/access.ts'
 import { refused } from '../../../support/refused.ts'
+import { shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
-let admin: Awaited<ReturnType<typeof openAdmin>>
-let storeId: number
 let CatalogID: number
+const admin = await shared(openAdmin())
+const storeId = (await newStore(admin.services)).id
+
 beforeAll(async () => {
-  admin = await openAdmin()
-  storeId = (await newStore(admin.services)).id
   const operator = await operatorCaller(admin.services, storeId)
   CatalogID = await createRecord(operator, products, { SKUInfo: { SKU: 'SKU-9', Name: 'Mug', Price: 8, Stock: 9 } })
 })
-afterAll(() => admin.close())
 
 const body = (changes: object = {}) => ({
   BillingEmail: 'guest@shop.example',

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findSession } from '../../../../src/access/people/sessions.ts'
 import { signIn } from '../../../../src/access/people/sign-in.ts'
-import { operatorKey } from '../../../support/services.ts'
-import { type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { type Method, sharedServer } from '../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 
 const password = 'a password of the owner'
 
 function call(method: Method, url: string, body?: unknown) {
-  return server.app.inject({
-    method,
-    url,
-    headers: { authorization: `Bearer ${operatorKey}` },
-    ...(body !== undefined && { payload: body as object }),
-  })
+  return server.operate(method, url, body)
 }
 
 async function refused(method: Method, url: string, body?: unknown) {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { storeInput } from '../../../support/access.ts'
 import { refused } from '../../../support/refused.ts'
+import { shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
-let admin: Awaited<ReturnType<typeof openAdmin>>
-beforeAll(async () => {
-  admin = await openAdmin()
-})
-afterAll(() => admin.close())
+const admin = await shared(openAdmin())
 
 test('POST /admin/stores opens a store and answers 201 with Id, SecureURL and UserKey', async () => {
   const answer = await admin.call('POST', '/admin/stores', { ...storeInput(), SecureURL: 'first.example/' })

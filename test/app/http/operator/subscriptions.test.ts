@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { storeInput } from '../../../support/access.ts'
 import { untilItWaits } from '../../../support/held.ts'
 import { refused } from '../../../support/refused.ts'
+import { shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
-let admin: Awaited<ReturnType<typeof openAdmin>>
-beforeAll(async () => {
-  admin = await openAdmin()
-})
-afterAll(() => admin.close())
+const admin = await shared(openAdmin())
 
 async function storeAndApplication() {
   const store = (await admin.call('POST', '/admin/stores', storeInput())).json()

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { locales } from '../../../../src/foundation/texts/language.ts'
 import { testPerson } from '../../../support/person.ts'
 import { developerIn, merchantIn, operatorIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { leadsTo } from './people/fixture.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 const german = { 'accept-language': 'de-DE,de;q=0.9,en;q=0.5' }
 const english = { 'accept-language': 'en-US,en;q=0.9' }

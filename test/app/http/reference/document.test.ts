@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import { lintFromString, loadConfig } from '@redocly/openapi-core'
 import type { RouteOptions } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { buildApp, openApiDocument } from '../../../../src/app.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../../../../src/engine/definition/json-schema.ts'
 import type { Operation, PathItem } from '../../../../src/http/server/json/openapi.ts'
 import type { Role } from '../../../../src/http/server/json/roles.ts'
 import { servedResources } from '../../../../src/shop/registry.ts'
-import { type OpenApi, type Part, readOpenApi } from '../../../support/openapi.ts'
+import { type Part, readOpenApi } from '../../../support/openapi.ts'
 import { servicesOn } from '../../../support/services.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { schemaFaults } from '../../../support/xml-schema.ts'
 import { gapsOf } from './gaps.ts'
 
@@ -18,13 +18,8 @@ const publicUrl = 'https://api.store-platform.test'
 const prefixes = ['/StoreWebAPI', '/OtherAPI']
 const document = openApiDocument({ publicUrl, restPrefixes: prefixes })
 
-let server: TestServer
-let api: OpenApi
-beforeAll(async () => {
-  server = await openServer({ REST_PREFIXES: prefixes.join(',') })
-  api = readOpenApi((await server.app.inject('/openapi.json')).json())
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ REST_PREFIXES: prefixes.join(',') })
+const api = readOpenApi((await server.app.inject('/openapi.json')).json())
 
 interface Described {
   readonly path: string

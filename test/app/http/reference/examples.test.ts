@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import type { HttpMethod, Operation, Parameter, PathItem } from '../../../../src/http/server/json/openapi.ts'
-import { type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { type Method, sharedServer, type TestStore } from '../../../support/store.ts'
 import { openSandbox } from './sandbox-store.ts'
 
 interface Example {
@@ -34,11 +34,7 @@ const createdFirst: Readonly<Record<string, { by: string; param: string; key: st
   updateCategoryOptionSet: { by: 'createCategoryOptionSet', param: 'optionsetid', key: 'OptionSetID', example: 1 },
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 describe.each(['application/json', 'application/xml'])(
   'in %s every example does on the sandbox what it says',

@@ -1,19 +1,14 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { answerFaults } from '../../../support/answer-faults.ts'
-import { type OpenApi, readOpenApi } from '../../../support/openapi.ts'
+import { readOpenApi } from '../../../support/openapi.ts'
 import { operatorKey } from '../../../support/services.ts'
-import { type Method, openServer, type TestServer } from '../../../support/store.ts'
+import { type Method, sharedServer } from '../../../support/store.ts'
 
-let server: TestServer
-let api: OpenApi
 const seen: string[] = []
 
-beforeAll(async () => {
-  server = await openServer()
-  api = readOpenApi((await server.app.inject('/openapi.json')).json())
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const api = readOpenApi((await server.app.inject('/openapi.json')).json())
 
 const problem = 'application/problem+json'
 

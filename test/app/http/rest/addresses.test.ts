@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: [productBody('A-1'), productBody('B+2', { Hide: true })] })
-  await shop.call('POST', '/Category', { body: { CategoryName: 'C' } })
-})
-afterAll(() => server.close())
+const server = await sharedServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
+const shop = await server.openStore()
+await shop.call('POST', '/Products', { body: [productBody('A-1'), productBody('B+2', { Hide: true })] })
+await shop.call('POST', '/Category', { body: { CategoryName: 'C' } })
 
 test('every spelling of the headers answers', async () => {
   const { secureurl, privatekey, token } = shop.credentials

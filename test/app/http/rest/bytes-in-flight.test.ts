@@ -1,25 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { callerKey } from '../../../../src/engine/caller.ts'
 import { bytesInFlight, type Holding } from '../../../../src/foundation/process/bytes-in-flight.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 
 const MEGABYTE = 1024 * 1024
 
-let server: TestServer
-let store: TestStore
-let other: TestStore
 const holdings: Holding[] = []
 
-beforeAll(async () => {
-  server = await openServer()
-  store = await server.openStore()
-  other = await server.openStore()
-})
+const server = await sharedServer()
+const store = await server.openStore()
+const other = await server.openStore()
 afterEach(() => {
   for (const holding of holdings.splice(0)) holding.close()
   expect(bytesInFlight.total).toBe(0)
 })
-afterAll(() => server?.close())
 
 /** Counts bytes as a slow reader or sender would hold them. */
 function hold(caller: string, megabytes: number): void {

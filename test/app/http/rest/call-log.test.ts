@@ -1,19 +1,15 @@
 import Fastify from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type AnsweredCall, lastCalls } from '../../../../src/access/applications/calls/call-log.ts'
 import { keepBodies } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { generateKey } from '../../../../src/foundation/values/secrets.ts'
 import { logCalls } from '../../../../src/http/rest/admission.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { operator } from '../../../support/actors.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 
 /** What the log has of the shop's application, a line a call, the newest last. */
 async function logged({ caller }: TestStore) {

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import { operator } from '../../../support/actors.ts'
 import { storedEvents } from '../../../support/events.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
-// Changes that are made in one transaction (engine/changing/make-changes.ts): those of a list, and single ones that come together.
+// Changes that are made in one transaction (engine/changing/requests.ts): those of a list, and single ones that come together.
 
-let server: TestServer
 let shop: TestStore
 let ids: number[]
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
   const body = Array.from({ length: 12 }, (_, number) => productBody(`P-${number}`))

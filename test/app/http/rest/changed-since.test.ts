@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { updateRecord } from '../../../../src/engine/changing/change.ts'
@@ -9,7 +9,7 @@ import { inTransaction, type Transaction } from '../../../../src/foundation/data
 import { writeDate } from '../../../../src/foundation/values/dates.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { untilWaiting } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody } from './fixture.ts'
 
 // Reading what changed since the last time, and losing nothing (docs/integration.md).
@@ -19,11 +19,7 @@ const OVERLAP_MS = 120_000
 /** A transaction that takes longer is undone (src/foundation/database/client.ts). */
 const TRANSACTION_MS = 60_000
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 
 const newProduct = (shop: TestStore, others: object = {}) =>
   shop.add('/Products', productBody(crypto.randomUUID(), { ...others }))

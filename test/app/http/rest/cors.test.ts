@@ -1,19 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lastCalls } from '../../../../src/access/applications/calls/call-log.ts'
 import { openApiDocument } from '../../../../src/app.ts'
 import type { Operation } from '../../../../src/http/server/json/openapi.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 
 // What a page of another site needs: the preflight, and the headers of answers that it may read.
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore({ throttle: { capacity: 1, leakPerSecond: 1 } })
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore({ throttle: { capacity: 1, leakPerSecond: 1 } })
 
 /** As browsers ask, which leave the credentials out. Null: for no header that needs asking. */
 const preflight = (url: string, asked: string | null = 'privatekey,secureurl,token') =>

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { servedResources } from '../../../../src/shop/registry.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 
 // The kept number of a store's records (docs/decisions/sync.md).
 
-let server: TestServer
-let shop: TestStore
-let other: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  other = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const other = await server.openStore()
 
 async function numberOf(store: TestStore, query = ''): Promise<number> {
   const { TotalCount } = (await store.call('GET', `/Manufacturers?countonly=1${query}`)).json()

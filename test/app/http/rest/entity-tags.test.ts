@@ -1,20 +1,15 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type CallOptions, type Method, sharedServer } from '../../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
 // ETag, If-None-Match and If-Match: optimistic locking (RFC 9110 §8.8.3 and §13).
 
 const prefixes = ['/StoreWebAPI', '/api/3dCartWebAPI']
 
-let server: TestServer
-let shop: TestStore
 let id: number
-beforeAll(async () => {
-  server = await openServer({ REST_PREFIXES: prefixes.join(',') })
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer({ REST_PREFIXES: prefixes.join(',') })
+const shop = await server.openStore()
 
 beforeEach(async () => {
   const body = productBody(crypto.randomUUID(), { SKUInfo: { Stock: 1 }, FeatureList: [{ FeatureTitle: 'old' }] })

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { deliverySweep } from '../../../../src/shop/webhooks/dispatch/retention.ts'
 import { sampleOf } from '../../../../src/shop/webhooks/samples.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from './fixture.ts'
 import { delivery, kindsInWords, newWebhook, numberedEvent, otherApplication } from './webhooks-fixture.ts'
 
 // GET /Events: what happened in a store, to be read in order by whoever comes late.
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
-afterAll(() => server?.close())
 
 interface Shown {
   Sequence: number

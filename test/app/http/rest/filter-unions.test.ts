@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
 import { productBody } from './fixture.ts'
 
@@ -9,23 +9,21 @@ import { productBody } from './fixture.ts'
 const ORDERS = 60
 const statusOf = (id: number) => [1, 2, 4, 5][(id * id) % 4] as number
 
-let server: TestServer
-let shop: TestStore
 let maker: number
+const server = await sharedServer()
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
   const orders = Array.from({ length: ORDERS }, (_, index) => ({
     service: 'Orders',
     record: { OrderID: index + 1, OrderStatusID: statusOf(index + 1), BillingEmail: `buyer${index % 7}@shop.example` },
   }))
   expect(await importInto(server, shop, orders)).toMatchObject({ refused: [] })
   const body = { ManufacturerName: 'Maker' }
-  maker = Number((await shop.call('POST', '/Manufacturers', { body })).json()[0].Value)
+  maker = await shop.add('/Manufacturers', body)
   const products = ['A', 'B', 'C,D', 'E'].map((sku) => productBody(sku, { ManufacturerID: sku === 'E' ? 0 : maker }))
   expect((await shop.call('POST', '/Products', { body: products })).statusCode).toBe(201)
 })
-afterAll(() => server.close())
 
 /** The identifiers that every page of a list has, by offset or by the cursor of `Link`. */
 async function pagesOf(path: string, limit: number, by: 'offset' | 'cursor'): Promise<number[]> {

@@ -1,28 +1,23 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { updateApplication } from '../../../../src/access/applications/applications.ts'
 import { openApiDocument } from '../../../../src/app.ts'
 import { INT32_MAX } from '../../../../src/foundation/values/int32.ts'
 import { operator } from '../../../support/actors.ts'
 import { readOpenApi } from '../../../support/openapi.ts'
-import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { type CallOptions, type Method, sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 import { newWebhook } from './webhooks-fixture.ts'
 
 // What becomes of names that nobody knows, of members that only the platform writes, and of values that do not fit.
 
-let server: TestServer
-let shop: TestStore
 let id: number
 let serial = 0
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
+const server = await sharedServer()
+const shop = await server.openStore()
 beforeEach(async () => {
   id = await shop.add('/Products', productBody(`P-${++serial}`, { SKUInfo: { Price: 5 } }))
 })
-afterAll(() => server?.close())
 
 const strict = { prefer: 'handling=strict' }
 

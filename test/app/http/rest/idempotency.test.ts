@@ -1,9 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { createStore } from '../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../src/access/people/create-store.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { serviceOf } from '../../../../src/http/pages/records/services.ts'
@@ -12,19 +12,15 @@ import { columnsOf } from '../../../../src/shop/csv/lines/columns.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { operator } from '../../../support/actors.ts'
 import { openLine } from '../../../support/line.ts'
-import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { type CallOptions, type Method, sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
 // Idempotency-Key: whatever happens between a request and its answer, sending it again changes nothing twice.
 
 const HOUR_MS = 3_600_000
 
-let server: TestServer
 let shop: TestStore
-beforeAll(async () => {
-  server = await openServer({ REST_PREFIXES: '/StoreWebAPI,/api' })
-})
-afterAll(() => server.close())
+const server = await sharedServer({ REST_PREFIXES: '/StoreWebAPI,/api' })
 beforeEach(async () => {
   shop = await server.openStore()
   await shop.call('POST', '/Products', { body: ['A-1', 'B-2', 'C-3'].map((sku) => productBody(sku)) })

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { openGate } from '../../../support/gate.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
-let server: TestServer
-let store: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  store = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const store = await server.openStore()
 
 test('503 with Retry-After while the database cannot be reached, for reads, writes and each record of a list; then all goes on', async () => {
   const gate = await openGate(server.database.url)

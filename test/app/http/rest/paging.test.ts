@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reserveIds } from '../../../../src/engine/changing/write.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openServer, sharedServer } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
 // Reading a list page by page: by Link, by offset, and what X-Total-Count says of it.
@@ -12,13 +12,8 @@ import { productBody, type Result } from './fixture.ts'
 const publicUrl = 'http://localhost:4711'
 const prefixes = ['/StoreWebAPI', '/api/3dCartWebAPI']
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer({ PUBLIC_URL: publicUrl, REST_PREFIXES: prefixes.join(',') })
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer({ PUBLIC_URL: publicUrl, REST_PREFIXES: prefixes.join(',') })
+const shop = await server.openStore()
 
 interface Headers {
   [name: string]: string

@@ -1,20 +1,15 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { type CallOptions, type Method, openServer, sharedServer } from '../../../support/store.ts'
 import { productBody } from './fixture.ts'
 
 // Refusals as problem details, for who asks for them by name (RFC 9457).
 
 const PROBLEM = 'application/problem+json'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: [productBody('A-1'), productBody('B-2')] })
-})
-afterAll(() => server.close())
+const server = await sharedServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
+const shop = await server.openStore()
+await shop.call('POST', '/Products', { body: [productBody('A-1'), productBody('B-2')] })
 
 interface Problem {
   type: string

@@ -4,20 +4,19 @@ import { createAuthenticator } from '../../../../src/access/applications/authent
 import { buildApp } from '../../../../src/app.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { closeTogether, connectToDatabase, throughPort } from '../../../support/gate.ts'
-import { type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { type Method, sharedServer } from '../../../support/store.ts'
 import { productBody } from './fixture.ts'
 
 // How often a request goes to the database and waits for the answer.
 
-let server: TestServer
-let shop: TestStore
 let line: Awaited<ReturnType<typeof openCountingLine>>
 let db: Db
 let app: ReturnType<typeof buildApp>
 let ids: number[]
+const server = await sharedServer()
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
   const body = Array.from({ length: 100 }, (_, number) => productBody(`P-${number}`))
   ids = (await shop.call('POST', '/Products', { body })).json().map(({ Value }: { Value: string }) => Number(Value))
   line = await openCountingLine(server.database.url)
@@ -31,7 +30,6 @@ afterAll(async () => {
   await app.close()
   await db.$disconnect()
   line.close()
-  await server.close()
 })
 
 /** A way to the database that counts how often something is sent after an answer. */

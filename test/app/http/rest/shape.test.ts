@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
 // $select and $orderby, on the page that was already read (rest-protocol §8.1).
 
-let server: TestServer
-let shop: TestStore
 const names = ['beta', 'Alpha', 'alpha', '\u{1F600} face', '\uFFEE half', 'Ärger', 'Zulu', '10', '9']
 
+const server = await sharedServer()
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
   const body = names.map((name, index) =>
     productBody(`S-${index}`, {
       SKUInfo: { Name: name, Price: [10, 9, 9, 100.5, 0, 3, 3, 1, 2][index] },
@@ -20,7 +19,6 @@ beforeAll(async () => {
   )
   await shop.call('POST', '/Products', { body })
 })
-afterAll(() => server.close())
 
 const get = (path: string) => shop.call('GET', path)
 const listed = async (query: string) => (await get(`/Products?limit=200&${query}`)).json()

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
 // What the conformance suite does not ask of every address: HEAD, how a refusal is told, what a defect tells.
 
-let server: TestServer
-let shop: TestStore
-let other: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  other = await server.openStore()
-  for (const { call } of [shop, other]) {
-    await call('POST', '/Manufacturers', { body: { ManufacturerName: 'Acme' } })
-    await call('POST', '/Products', {
-      body: productBody('A-1', { ManufacturerID: 1, FeatureList: [{ FeatureTitle: 'f' }] }),
-    })
-  }
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const other = await server.openStore()
+for (const { call } of [shop, other]) {
+  await call('POST', '/Manufacturers', { body: { ManufacturerName: 'Acme' } })
+  await call('POST', '/Products', {
+    body: productBody('A-1', { ManufacturerID: 1, FeatureList: [{ FeatureTitle: 'f' }] }),
+  })
+}
 
 /** Each kind of address that answers with records. */
 const readable = [

@@ -1,13 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { expect, test } from 'vitest'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from './fixture.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 
 async function burst({ call }: TestStore, count: number, headers: Record<string, string> = {}) {
   const answers: LightMyRequestResponse[] = []

@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { eventKind, eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { leases } from '../../../../src/foundation/database/leases.ts'
 import { redeliver } from '../../../../src/shop/webhooks/deliveries.ts'
 import { resumeWebhook } from '../../../../src/shop/webhooks/status.ts'
 import { resourceOf } from '../../../../src/shop/webhooks/told.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { claimAll } from '../../shop/webhooks/dispatch-stage.ts'
 import { refusalOf } from './fixture.ts'
 import { delivery, newWebhook, numberedEvent, otherApplication, stored, storedDeliveries } from './webhooks-fixture.ts'
 
 // What a webhook sent, sending it again, tests, how it does, and resuming it. Its sender is not running here.
 
-let server: TestServer
 let shop: TestStore
 /** A webhook of new orders. */
 let id: number
 
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
   id = await newWebhook(shop.call)
 })
-afterAll(() => server?.close())
 
 const DAY_MS = 86_400_000
 const unknownIds = ['400000', '9007199254740991']

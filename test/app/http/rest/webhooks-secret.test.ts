@@ -1,24 +1,20 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { rotateWebhookSecret } from '../../../../src/shop/webhooks/secret.ts'
 import { signingSecrets } from '../../../support/signing-secrets.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { newWebhook, stored } from './webhooks-fixture.ts'
 
 // What notifications are signed with: GET and POST /Webhooks/{id}/Secret.
 
-let server: TestServer
 let shop: TestStore
 let id: number
 
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
   id = await newWebhook(shop.call)
 })
-afterAll(() => server?.close())
 
 const DAY_MS = 86_400_000
 const form = /^whsec_[A-Za-z0-9+/]{43}=$/

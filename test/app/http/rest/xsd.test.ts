@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type FieldSet, fieldSet, integer, text, type ValueField } from '../../../../src/engine/definition/fields.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import { recordSchemaText } from '../../../../src/http/rest/xsd.ts'
 import { servedResources } from '../../../../src/shop/registry.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { schemaFaults } from '../../../support/xml-schema.ts'
 
-let server: TestServer
-let shop: TestStore
-let schema: string
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  schema = (await server.app.inject('/records.xsd')).body
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const schema = (await server.app.inject('/records.xsd')).body
 
 const contentType = 'application/xml'
 

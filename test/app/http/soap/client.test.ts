@@ -1,24 +1,18 @@
 import type { AddressInfo } from 'node:net'
 import strongSoap, { type Client, type ClientError } from 'strong-soap'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../../../src/http/soap/operations/index.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 
 // A client that reads the WSDL and does the rest by itself: strong-soap's own, over a real connection.
 
 const { createClient } = strongSoap.soap
 
-let server: TestServer
-let shop: TestStore
-let address: string
-beforeAll(async () => {
-  server = await openServer({ SOAP_NAMESPACES: 'http://3dcart.com/' })
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'A-1', Name: 'One', Stock: 10 } } })
-  await server.app.listen({ host: '127.0.0.1', port: 0 })
-  address = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}/cart.asmx`
-})
-afterAll(() => server.close())
+const server = await sharedServer({ SOAP_NAMESPACES: 'http://3dcart.com/' })
+const shop = await server.openStore()
+await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'A-1', Name: 'One', Stock: 10 } } })
+await server.app.listen({ host: '127.0.0.1', port: 0 })
+const address = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}/cart.asmx`
 
 function open(options: object = {}): Promise<Client> {
   return new Promise((resolve, reject) => {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { customerValues } from '../../../../src/http/soap/records/customer.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { errorDocument, soapCall, type Tree, treeOf } from './support.ts'
 
 // getCustomer and getCustomerCount (soap-cartapi §4.1, §4.2).
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 let serial = 0
 

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { verifyPassword } from '../../../../src/access/people/passwords.ts'
 import { deleteRecord } from '../../../../src/engine/changing/change.ts'
 import { eventKind } from '../../../../src/engine/definition/event-kinds.ts'
 import { customers } from '../../../../src/shop/resources/customers/customers.ts'
 import { storedEvents } from '../../../support/events.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { exportOf, importInto, linesOf } from '../../engine/transfer/fixture.ts'
 import { envelope, errorDocument, post, request, soapCall, treeOf } from './support.ts'
 
 // editCustomer (soap-cartapi §4.3), and what it leaves as it is for everybody else.
 
-let server: TestServer
-let shop: TestStore
-let group: number
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  await shop.add('/CustomerGroups', { Name: 'Retail' })
-  group = await shop.add('/CustomerGroups', { Name: 'Wholesale' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+await shop.add('/CustomerGroups', { Name: 'Retail' })
+const group = await shop.add('/CustomerGroups', { Name: 'Wholesale' })
 
 let serial = 0
 
@@ -372,11 +366,9 @@ describe('delete', () => {
     const id = await inserted({ alt_contactid: `ERP-${++serial}` })
     const { altContactId } = await rowOf(id)
     const CatalogID = await shop.add('/Products', { SKUInfo: { SKU: `SKU-${++serial}`, Name: 'Lamp', Stock: 5 } })
-    const order = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/orders`,
-      headers: { authorization: `Bearer ${server.services.operatorKey}` },
-      payload: { CustomerID: id, OrderItemList: [{ CatalogID, ItemQuantity: 1 }] },
+    const order = await server.operate('POST', `/admin/stores/${shop.store.id}/orders`, {
+      CustomerID: id,
+      OrderItemList: [{ CatalogID, ItemQuantity: 1 }],
     })
     expect(order.statusCode, order.body).toBe(201)
 

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { updateStore } from '../../../../src/access/stores/stores.ts'
@@ -16,20 +16,14 @@ import { connect as connectDatabase } from '../../../../src/foundation/database/
 import { operator } from '../../../support/actors.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openGate } from '../../../support/gate.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openServer, sharedServer } from '../../../support/store.ts'
 import { defaultNamespace, envelope, faultOf, post, request } from './support.ts'
 
 // The bytes of a request, and what goes wrong before or beside an operation.
 
-let server: TestServer
-let shop: TestStore
-let other: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  other = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const other = await server.openStore()
 beforeEach(() => {
   // Long enough for every bucket to be empty.
   server.clock.ms += 60_000
@@ -664,7 +658,7 @@ test('no key is ever in the log, whatever is wrong with the call', async () => {
 
 /** What the schema of an envelope, as strong-soap brings it, says against these. */
 async function envelopeFaults(file: string, documents: readonly string[]): Promise<string[]> {
-  const folder = new URL('../../../node_modules/strong-soap/xsds/', import.meta.url)
+  const folder = new URL('../../../../node_modules/strong-soap/xsds/', import.meta.url)
   const schema = readFileSync(new URL(file, folder), 'utf8').replace(
     /schemaLocation="[^"]*"/,
     'schemaLocation="xml.xsd"',

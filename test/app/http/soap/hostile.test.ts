@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { readXmlDocument } from '../../../../src/foundation/xml/read.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
 
 // What nobody sends who means well.
@@ -10,13 +10,8 @@ import { defaultNamespace, envelope, faultOf, post, request, soapCall } from './
 const soap11 = 'http://schemas.xmlsoap.org/soap/envelope/'
 const result = '<GetProductCountResponse xmlns=""><ProductQuantity>0</ProductQuantity></GetProductCountResponse>'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 beforeEach(() => {
   server.clock.ms += 60_000
 })

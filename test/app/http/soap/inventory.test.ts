@@ -1,31 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { deleteRecord } from '../../../../src/engine/changing/change.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { storedEvents } from '../../../support/events.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { operator } from '../../engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { errorDocument, soapCall } from './support.ts'
 
 // getProductInventory and updateProductInventory (soap-cartapi §4.12, §4.13).
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await openWideStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await openWideStore()
 
 /** A store whose bucket for cartAPI no test fills. */
 async function openWideStore(): Promise<TestStore> {
   const opened = await server.openStore()
-  const answer = await server.app.inject({
-    method: 'PUT',
-    url: `/admin/stores/${opened.store.id}`,
-    headers: operator(server),
-    payload: { Throttle: { Capacity: 10_000, LeakPerSecond: 10 } },
+  const answer = await server.operate('PUT', `/admin/stores/${opened.store.id}`, {
+    Throttle: { Capacity: 10_000, LeakPerSecond: 10 },
   })
   expect(answer.statusCode, answer.body).toBe(200)
   return opened

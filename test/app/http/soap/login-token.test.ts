@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { deleteRecord } from '../../../../src/engine/changing/change.ts'
 import { customers } from '../../../../src/shop/resources/customers/customers.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { childNames, envelope, errorDocument, post, request, soapCall, treeOf } from './support.ts'
 
 // getCustomerLoginToken (soap-cartapi §4.4), as far as the page that its token opens.
 
-let server: TestServer
-let shop: TestStore
-let began: number
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
-  began = server.clock.ms
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
+const began = server.clock.ms
 
 let serial = 0
 

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hold, untilItWaits } from '../../../support/held.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { type Orders, openOrders, type Rest } from './orders-stage.ts'
 import { errorDocument } from './support.ts'
 
 // getOrderStatus, updateOrderStatus and updateOrderShipment (soap-cartapi §4.7 to §4.9).
 
-let server: TestServer
-let shop: Orders
-beforeAll(async () => {
-  server = await openServer()
-  shop = await openOrders(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await openOrders(server)
 
 const missing = (id: number) => errorDocument(id, 'XML file error')
 const refused = (id: number) => errorDocument(id, 'Data Error')

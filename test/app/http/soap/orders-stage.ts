@@ -1,7 +1,5 @@
 import { expect } from 'vitest'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
-import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
 import { envelope, post, request, type SoapCallOptions, soapCall, type Tree, treeOf } from './support.ts'
@@ -28,12 +26,8 @@ export async function openOrders(server: TestServer, options: { timeZone?: strin
     return shop.add('/Products', { SKUInfo: { SKU, Name: 'Tote Bag', Price: 20, Stock: 100, ...info }, ...fields })
   }
 
-  /** Places an order of a guest, at the operator's door. */
-  async function place(items: Wire[], fields: Wire = {}): Promise<number> {
-    const operator = await operatorCaller(server.services, storeId)
-    const body = { BillingEmail: 'guest@shop.example', BillingOnLinePayment: true, OrderItemList: items, ...fields }
-    return (await placeOrder(operator, body)).id
-  }
+  /** Places an order of a guest who has paid, at the operator's door. */
+  const place = (items: Wire[], fields: Wire = {}) => shop.placeOrder(items, { BillingOnLinePayment: true, ...fields })
 
   /** Brings orders in by an import, which says everything of them. */
   async function bring(...records: Wire[]): Promise<void> {

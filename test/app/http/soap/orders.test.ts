@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { type Orders, openOrders, type Rest, type Wire } from './orders-stage.ts'
 import { childNames, errorDocument } from './support.ts'
 
 // getOrder and getOrderCount (soap-cartapi §4.5, §4.6).
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 const all = { batchSize: 100, startNum: 1 }
 const nothing = errorDocument(49, 'No Data Found')

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { childElements, readXmlDocument, textOf, type XmlElement } from '../../../../src/foundation/xml/read.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { fullBody, nextSeed } from '../../conformance/records.ts'
 import { fixtureOf, openShop, type Shop } from '../../conformance/stage.ts'
-import { importInto, operator } from '../../engine/transfer/fixture.ts'
+import { importInto } from '../../engine/transfer/fixture.ts'
 import { errorDocument, soapCall } from './support.ts'
 
 // getProduct (soap-cartapi §4.10), beside what REST says of the same products.
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 // biome-ignore lint/suspicious/noExplicitAny: a record as REST answers it.
 type Wire = Record<string, any>
@@ -350,12 +346,7 @@ describe('which products', () => {
     })
     await shop.add('/Products', { SKUInfo: { SKU: 'bag-é12', Name: 'Bag' }, Hide: true, NotForSale: true })
     await shop.add('/Products', { SKUInfo: { SKU: '100%_', Name: 'Percent' } })
-    await server.app.inject({
-      method: 'PUT',
-      url: `/admin/stores/${shop.store.id}`,
-      headers: operator(server),
-      payload: { Throttle: { Capacity: 1_000, LeakPerSecond: 1 } },
-    })
+    await server.operate('PUT', `/admin/stores/${shop.store.id}`, { Throttle: { Capacity: 1_000, LeakPerSecond: 1 } })
   })
 
   test.each([

@@ -1,8 +1,8 @@
 import type { InjectOptions } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readModel } from '../../../../src/http/soap/model.ts'
 import { operations } from '../../../../src/http/soap/operations/index.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { defaultNamespace, envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
 // How a request is understood, and what an answer looks like (soap-cartapi §1.1).
@@ -11,14 +11,9 @@ const soap11 = 'http://schemas.xmlsoap.org/soap/envelope/'
 const soap12 = 'http://www.w3.org/2003/05/soap-envelope'
 const count = '<GetProductCountResponse xmlns=""><ProductQuantity>1</ProductQuantity></GetProductCountResponse>'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer({ SOAP_NAMESPACES: `${defaultNamespace},http://3dcart.com/` })
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'A-1', Name: 'One' } } })
-})
-afterAll(() => server.close())
+const server = await sharedServer({ SOAP_NAMESPACES: `${defaultNamespace},http://3dcart.com/` })
+const shop = await server.openStore()
+await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'A-1', Name: 'One' } } })
 beforeEach(() => {
   // Long enough for every bucket to be empty.
   server.clock.ms += 60_000

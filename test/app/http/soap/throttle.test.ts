@@ -1,19 +1,15 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rotateUserKey, updateStore } from '../../../../src/access/stores/stores.ts'
 import { operator } from '../../../support/actors.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { envelope, faultOf, post, request } from './support.ts'
 
 // One bucket for each store (contract §8; soap-cartapi §1.2 names no other caller than the store).
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 beforeEach(() => {
   server.clock.ms += 60_000
 })

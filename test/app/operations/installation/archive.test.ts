@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { oldEntries } from '../../../../src/access/audit/old-entries.ts'
 import { queryRows } from '../../../../src/foundation/database/client.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
@@ -14,7 +14,7 @@ import { openClient } from '../../../support/client.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
 import { temporaryFolder } from '../../../support/run-server.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { exportOf, importInto, openTwin } from '../../engine/transfer/fixture.ts'
 import { addShirt, openShop, type Shop } from '../../http/pages/shop/product-fixture.ts'
 
@@ -23,14 +23,10 @@ import { addShirt, openShop, type Shop } from '../../http/pages/shop/product-fix
 const DAY_MS = 86_400_000
 const DAYS = 30
 
-let server: TestServer
 let open: Shop
 let dir: string
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   dir = join(temporaryFolder(), 'archive')
   mkdirSync(dir)

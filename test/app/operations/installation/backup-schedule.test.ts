@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
 import { keyFingerprints } from '../../../../src/operations/installation/backup/key.ts'
 import { openBackup } from '../../../../src/operations/installation/backup/read.ts'
@@ -13,17 +13,13 @@ const HOUR_MS = 3_600_000
 const secrets = createSecrets('secret-key-of-the-tests-secret-key')
 const prefix = `store-platform-${keyFingerprints(secrets)[0].slice(0, 8)}-`
 
-let url: string
-let client: Awaited<ReturnType<typeof openClient>>
 let dir: string
 let nowMs: number
 let infos: string[]
 let errors: unknown[]
 
-beforeAll(async () => {
-  url = (await workerDatabase()).url
-  client = await openClient(url)
-})
+const url = (await workerDatabase()).url
+const client = await openClient(url)
 beforeEach(() => {
   dir = join(temporaryFolder(), 'backups')
   nowMs = Date.parse('2026-03-10T16:00:00Z')

@@ -10,7 +10,6 @@ import { contentsOf, schemaOf } from '../../../support/contents.ts'
 import { cloneDatabase, createDatabase } from '../../../support/database.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { operator } from '../../engine/transfer/fixture.ts'
 import { productBody } from '../../http/rest/fixture.ts'
 import { newWebhook } from '../../http/rest/webhooks-fixture.ts'
 import { envelope, post, request } from '../../http/soap/support.ts'
@@ -44,12 +43,7 @@ afterAll(() => server.close())
 
 function placeOrder() {
   const payload = { BillingEmail: 'guest@mail.example', OrderItemList: [{ CatalogID: 1, ItemQuantity: 1 }] }
-  return server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${store.store.id}/orders`,
-    headers: operator(server),
-    payload,
-  })
+  return server.operate('POST', `/admin/stores/${store.store.id}/orders`, payload)
 }
 
 /** A database that ends with the test. */

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
-import { developerIn, type TestDeveloper } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { developerIn } from '../../../support/signed-in.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { registered } from '../../http/pages/developers/fixture.ts'
 
 interface Inbox {
@@ -14,15 +14,9 @@ interface Inbox {
 
 const home = '/developers/inboxes'
 
-let server: TestServer
-let developer: TestDeveloper
-let stranger: TestDeveloper
-beforeAll(async () => {
-  server = await openServer({}, undefined, { fill: async () => {} })
-  developer = await developerIn(server)
-  stranger = await developerIn(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({}, undefined, { fill: async () => {} })
+const developer = await developerIn(server)
+const stranger = await developerIn(server)
 
 async function made(by = developer): Promise<Inbox> {
   const answer = await by.call('POST', home, { Name: 'Orders' })

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Resource } from '../../../../src/engine/definition/define.ts'
+import { expect, test } from 'vitest'
+import type { Resource } from '../../../../src/engine/definition/resource.ts'
 import { exportRecords } from '../../../../src/engine/transfer/export.ts'
 import type { TransferLine } from '../../../../src/engine/transfer/import.ts'
 import { checkDatabase } from '../../../../src/operations/installation/checks.ts'
 import { readRecords } from '../../../../src/operations/sandbox/records.ts'
 import { resources } from '../../../../src/shop/registry.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { openSandbox } from '../../http/reference/sandbox-store.ts'
 
 /** In the store's time zone, by the test server's clock. */
 const today = '2026-03-10'
-let given: TransferLine[]
-let server: TestServer
-let store: TestStore
 
-beforeAll(async () => {
-  given = await readRecords(today)
-  server = await openServer()
-  store = await openSandbox(server)
-}, 60_000)
-afterAll(() => server?.close())
+const given = await readRecords(today)
+const server = await sharedServer()
+const store = await openSandbox(server)
 
 test('a store takes every record of the sandbox in one transaction, and gives it back with the dates of its day', async () => {
   const kept = await exported()

@@ -15,8 +15,8 @@ import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/
 import { operator } from '../../../support/actors.ts'
 import { workerDatabase } from '../../../support/database.ts'
 import { operatorKey } from '../../../support/services.ts'
-import { developerIn, type TestDeveloper } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { developerIn } from '../../../support/signed-in.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { registered } from '../../http/pages/developers/fixture.ts'
 
 const home = '/developers/test-stores'
@@ -25,25 +25,18 @@ const MINUTE_MS = 60_000
 /** The records take seconds, and most tests need none. */
 const nothing = async () => {}
 let fill: (caller: Caller) => Promise<void> = nothing
-let server: TestServer
-let dispatcher: Dispatcher
-let developer: TestDeveloper
-let stranger: TestDeveloper
-beforeAll(async () => {
-  server = await openServer({}, workerDatabase, { fill: (caller) => fill(caller) })
-  dispatcher = new Dispatcher({
-    ...server.services,
-    metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-  })
-  await server.app.listen({ host: '127.0.0.1', port: 0 })
-  developer = await developerIn(server)
-  stranger = await developerIn(server)
+const server = await sharedServer({}, workerDatabase, { fill: (caller) => fill(caller) })
+const dispatcher = new Dispatcher({
+  ...server.services,
+  metrics: createDispatcherMetrics(new Registry()),
+  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
 })
+await server.app.listen({ host: '127.0.0.1', port: 0 })
+const developer = await developerIn(server)
+const stranger = await developerIn(server)
 afterAll(async () => {
   await dispatcher?.stop()
   await server?.services.outbound.close()
-  await server?.close()
 })
 
 const settle = () => server.services.testStores.settle()
@@ -107,7 +100,6 @@ describe('a test store', () => {
       TimeZone: 'America/New_York',
       State: 'filling',
       Problem: '',
-      Rate: null,
       DateCreated: '2026-03-10T16:00:00.000Z',
     })
     const ready = { ...store, State: 'ready' }
@@ -133,11 +125,10 @@ describe('a test store', () => {
       stranger.call('POST', `${at}/subscriptions`, { ApplicationId: 1 }),
       stranger.call('GET', `${at}/changes`),
       stranger.call('POST', `${at}/changes`, { Kind: 'order' }),
-      stranger.call('POST', `${at}/rate`, { PerMinute: 1 }),
       stranger.call('POST', `${at}/due-now`, { What: 'tokens' }),
       stranger.open(at),
     ])
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(9).fill(404))
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(404))
     expect((await stranger.call('GET', home)).json()).toEqual([])
   })
 
@@ -187,36 +178,7 @@ describe('a test store', () => {
     expect(moved).toMatchObject({ cause: 'return' })
   })
 
-  test('is busy by itself at a rate, for a time, and stops by itself', async () => {
-    const at = `${home}/${store.Id}`
-    const count = async () => (await developer.call('GET', `${at}/changes`)).json().length
-    const before = await count()
-    const set = await developer.call('POST', `${at}/rate`, { PerMinute: 6, Minutes: 1 })
-    expect(set.json().Rate).toEqual({ PerMinute: 6, Until: '2026-03-10T16:01:00.000Z' })
-    await settle()
-    expect(await count()).toBe(before + 1)
-    server.clock.ms += 20_000
-    await settle()
-    expect(await count()).toBe(before + 3)
-    server.clock.ms += MINUTE_MS
-    await settle()
-    // What a process could not do in time is made up for, until the time is over.
-    expect(await count()).toBe(before + 4)
-    expect((await developer.call('GET', at)).json().Rate).toBe(null)
-    server.clock.ms += MINUTE_MS
-    await settle()
-    expect(await count()).toBe(before + 4)
-  })
-
-  test('stops being busy at once, and refuses what is no rate', async () => {
-    const at = `${home}/${store.Id}/rate`
-    await developer.call('POST', at, { PerMinute: 60 })
-    expect((await developer.call('POST', at, { PerMinute: 0 })).json().Rate).toBe(null)
-    const refused = await developer.call('POST', at, { PerMinute: 61, Minutes: 0 })
-    expect(refused.statusCode).toBe(400)
-    expect(refused.json()[0].Message).toBe(
-      'PerMinute must be a whole number from 0 to 60; 0 stops; Minutes must be a whole number from 1 to 60',
-    )
+  test('refuses what cannot be made to happen', async () => {
     const kind = await developer.call('POST', `${home}/${store.Id}/changes`, { Kind: 'flood' })
     expect(kind.json()[0].Message).toBe('Kind must be one of order, payment, shipment, stock, return')
   })
@@ -445,11 +407,10 @@ describe('the switch', () => {
       developer.call('POST', home, { Name: 'New' }),
       developer.call('POST', `${home}/${store.Id}/reset`),
       developer.call('POST', `${home}/${store.Id}/changes`, { Kind: 'order' }),
-      developer.call('POST', `${home}/${store.Id}/rate`, { PerMinute: 1 }),
       developer.call('POST', `${home}/${store.Id}/due-now`, { What: 'tokens' }),
       developer.call('POST', '/developers/inboxes', { Name: 'New' }),
     ])
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(6).fill(403))
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(5).fill(403))
     const { pathname: url } = new URL(inbox.Address)
     expect((await server.app.inject({ method: 'POST', url, payload: 'x' })).statusCode).toBe(404)
     const page = await developer.open(home)

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { operatorAlerts, storeAlerts } from '../../../../src/shop/alerts/kinds.ts'
 import { createAlerts } from '../../../../src/shop/alerts/loop.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantAccount, merchantIn, operatorIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
 let merchant: TestPerson
 
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 beforeEach(async () => {
   // Days pass in some tests.
   merchant = await merchantIn(server, shop.store)

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { updateRecord } from '../../../../src/engine/changing/change.ts'
 import { importRecords } from '../../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../../src/engine/transfer/lines.ts'
 import { resources } from '../../../../src/shop/registry.ts'
 import { categories } from '../../../../src/shop/resources/categories/categories.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { importInto, rowsOf } from '../../engine/transfer/fixture.ts'
 
-let server: TestServer
 let shop: TestStore
 /** Each lies in the one before it. */
 let top: number
 let middle: number
 let bottom: number
 
-beforeAll(async () => {
-  server = await openServer()
-})
-
-afterAll(() => server.close())
+const server = await sharedServer()
 
 beforeEach(async () => {
   shop = await server.openStore()
@@ -34,8 +29,7 @@ describe('a category', () => {
       CategoryName: 'Named',
       CategoryExternalIdsList: [{ ExternalId1: 'x', CategoryID: 7 }, { ExternalId1: 'y' }],
     }
-    const created = await shop.call('POST', '/Category', { body })
-    const id = Number(created.json()[0].Value)
+    const id = await shop.add('/Category', body)
 
     const [{ CategoryExternalIdsList: externalIds }] = (await shop.call('GET', `/Category/${id}`)).json()
     expect(externalIds).toMatchObject([

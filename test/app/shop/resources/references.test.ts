@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { deleteRecord, updateRecord } from '../../../../src/engine/changing/change.ts'
 import { hasRows } from '../../../../src/engine/definition/fields.ts'
 import type { Transaction } from '../../../../src/foundation/database/client.ts'
 import { resources } from '../../../../src/shop/registry.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { importInto, rowsOf } from '../../engine/transfer/fixture.ts'
 
 // What docs/decisions/references.md says of each relation. That a record of every service loses what it refers to, and
@@ -13,14 +13,9 @@ import { importInto, rowsOf } from '../../engine/transfer/fixture.ts'
 
 const HOUR_MS = 3_600_000
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
-
-afterAll(() => server.close())
+const server = await sharedServer()
 
 beforeEach(async () => {
   shop = await server.openStore({ timeZone: 'UTC' })

@@ -1,6 +1,5 @@
 import { listMembers } from '../../../../src/shop/staff/members.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
-import { operatorKey } from '../../../support/services.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 
 export const password = 'a password of my own'
@@ -26,11 +25,10 @@ export async function memberWith(
   role: string,
   email = freshEmail(),
 ): Promise<TestMember> {
-  const { statusCode, body } = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${store.id}/users`,
-    headers: { authorization: `Bearer ${operatorKey}` },
-    payload: { Email: email, Password: password, Role: role },
+  const { statusCode, body } = await server.operate('POST', `/admin/stores/${store.id}/users`, {
+    Email: email,
+    Password: password,
+    Role: role,
   })
   if (statusCode !== 201) throw new Error(`${statusCode} ${body}`)
   return { id: JSON.parse(body).Id, email, person: await enter(server, email, { store: store.secureUrl }) }

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { leadsTo } from '../../http/pages/people/fixture.ts'
 import {
   enter,
@@ -22,14 +22,10 @@ import {
 const page = '/admin/people'
 const DAY_MS = 86_400_000
 
-let server: TestServer
 let shop: TestStore
 let owner: TestMember
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 beforeEach(async () => {
   // The hour of the bounds of mails is over.
   server.clock.ms += DAY_MS / 4

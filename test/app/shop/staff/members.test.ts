@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
-import { operatorKey } from '../../../support/services.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { leadsTo } from '../../http/pages/people/fixture.ts'
 import {
   enter,
@@ -19,14 +18,10 @@ import {
 // The people of a store and their roles.
 
 const page = '/admin/people'
-let server: TestServer
 let shop: TestStore
 let owner: TestMember
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
 beforeEach(async () => {
   server.clock.ms += 3_600_000
   shop = await server.openStore()
@@ -102,11 +97,7 @@ describe('the last owner', () => {
     expect(refused(await giveRole(owner, owner.id, 'manager'))).toMatchObject({ statusCode: 409 })
     const own = await remove(owner, owner.id)
     expect([own.statusCode, own.body.includes('the last owner')]).toEqual([409, true])
-    const byOperator = await server.app.inject({
-      method: 'DELETE',
-      url: `/admin/stores/${shop.store.id}/users/${owner.id}`,
-      headers: { authorization: `Bearer ${operatorKey}` },
-    })
+    const byOperator = await server.operate('DELETE', `/admin/stores/${shop.store.id}/users/${owner.id}`)
     expect(refused(byOperator)).toMatchObject({ statusCode: 409, field: String(owner.id) })
     expect(await peopleOf(server, shop)).toEqual([`${owner.email} owner`])
   })
@@ -137,10 +128,10 @@ describe('the last owner', () => {
     ['demote', (by, id) => giveRole(by, id, 'reader')],
     ['remove', remove],
   ]
-  test.each(ways)('of two owners who %s one another at once, one stays, twenty times', async (_what, take) => {
+  test.each(ways)('of two owners who %s one another at once, one stays, ten times', async (_what, take) => {
     await alone()
     let first = owner
-    for (let time = 0; time < 20; time++) {
+    for (let time = 0; time < 10; time++) {
       server.clock.ms += 60_000
       const second = await memberWith(server, shop, 'owner')
       const answers = await Promise.all([take(first, second.id), take(second, first.id)])

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { openSnapshot, type Snapshot } from '../../../../src/foundation/database/snapshot.ts'
 import { claimDue, findDue } from '../../../../src/shop/webhooks/dispatch/claim.ts'
 import { openClient } from '../../../support/client.ts'
+import { shared } from '../../../support/shared.ts'
 import { type SentStatement, statementsOf } from '../../../support/statements.ts'
-import { allotted, openStage, type Stage } from './dispatch-stage.ts'
+import { allotted, openStage } from './dispatch-stage.ts'
 
 // A backup keeps PostgreSQL from removing the row versions that its snapshot may still see. Claims pass over those of every
 // delivery that ended since (docs/decisions/backup.md). This bounds how many pages that costs them.
@@ -12,16 +13,11 @@ const DELIVERED = 5_000
 /** A page that claims read more for so many deliveries. */
 const DELIVERED_PER_PAGE = 15
 
-let stage: Stage
 let snapshot: Snapshot
-let client: Awaited<ReturnType<typeof openClient>>
-beforeAll(async () => {
-  stage = await openStage()
-  client = await openClient(stage.url)
-})
+const stage = await shared(openStage())
+const client = await openClient(stage.url)
 afterAll(async () => {
   await client.end()
-  await stage.close()
 })
 
 /** The pages that a statement reads; what it changes is taken back. */

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Db, Transaction } from '../../../../src/foundation/database/client.ts'
 import type { Webhook } from '../../../../src/foundation/database/generated/client.ts'
 import { leases } from '../../../../src/foundation/database/leases.ts'
@@ -6,31 +6,18 @@ import { claimDue, DUE_MAX, findDue } from '../../../../src/shop/webhooks/dispat
 import type { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { SLOT_BYTES } from '../../../../src/shop/webhooks/dispatch/slots.ts'
 import { newSealedSecret } from '../../../../src/shop/webhooks/secret.ts'
+import { shared } from '../../../support/shared.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import {
-  allotted,
-  CUSTOMER_NEW,
-  claimAll,
-  hold,
-  MINUTE_MS,
-  openStage,
-  SECOND_MS,
-  type Stage,
-} from './dispatch-stage.ts'
+import { allotted, CUSTOMER_NEW, claimAll, hold, MINUTE_MS, openStage, SECOND_MS } from './dispatch-stage.ts'
 
-let stage: Stage
-let storeId: number
 let receiver: Receiver
 
-beforeAll(async () => {
-  stage = await openStage()
-  storeId = await stage.addStore()
-})
+const stage = await shared(openStage())
+const storeId = await stage.addStore()
 beforeEach(async () => {
   receiver = await openReceiver()
 })
 afterEach(() => stage.clear())
-afterAll(() => stage.close())
 
 const settle = () => stage.settle()
 const addWebhook = (changes: Partial<Webhook> = {}) => stage.addWebhook(storeId, { url: receiver.url, ...changes })

@@ -1,24 +1,16 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestPerson } from '../../../support/person.ts'
-import { operatorKey } from '../../../support/services.ts'
+import { expect, test } from 'vitest'
 import { developerIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { newWebhook, webhookBody } from '../../http/rest/webhooks-fixture.ts'
 import { envelope, post, request } from '../../http/soap/support.ts'
 
 // `new URL` drops tabs and line breaks without a word, and encodes other control characters: the address that is called would be
 // another than the one that was saved.
 
-let server: TestServer
-let shop: TestStore
-let developer: TestPerson
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  developer = await developerIn(server)
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const developer = await developerIn(server)
 
 const controls = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter((one) =>
   /\p{Cc}/u.test(one),
@@ -40,13 +32,7 @@ const doors: Record<string, (url: string) => Promise<{ statusCode: number; body:
   'PUT Webhooks': async (Url) => shop.call('PUT', `/Webhooks/${await theWebhook()}`, { body: { Url } }),
   CallBackURL: (CallBackURL) => developer.call('POST', '/developers/applications', { Name: 'App', CallBackURL }),
   RedirectURIs: (uri) => developer.call('POST', '/developers/applications', { Name: 'App', RedirectURIs: [uri] }),
-  SecureURL: (SecureURL) =>
-    server.app.inject({
-      method: 'PUT',
-      url: `/admin/stores/${shop.store.id}`,
-      headers: { authorization: `Bearer ${operatorKey}` },
-      payload: { SecureURL },
-    }),
+  SecureURL: (SecureURL) => server.operate('PUT', `/admin/stores/${shop.store.id}`, { SecureURL }),
 }
 
 let webhook: Promise<number> | undefined

@@ -1,25 +1,21 @@
 import { Webhook as Signer } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Webhook } from '../../../../src/foundation/database/generated/client.ts'
 import { newSealedSecret } from '../../../../src/shop/webhooks/secret.ts'
 import { openSocketReceiver } from '../../../support/receiver.ts'
+import { shared } from '../../../support/shared.ts'
 import { signingSecrets } from '../../../support/signing-secrets.ts'
 import { type Arrival, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { CUSTOMER_NEW, DAY_MS, openStage, SECOND_MS, type Stage, verifyWith } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, DAY_MS, openStage, SECOND_MS, verifyWith } from './dispatch-stage.ts'
 
-let stage: Stage
-let storeId: number
 let receiver: Receiver
 
-beforeAll(async () => {
-  stage = await openStage()
-  storeId = await stage.addStore()
-})
+const stage = await shared(openStage())
+const storeId = await stage.addStore()
 beforeEach(async () => {
   receiver = await openReceiver()
 })
 afterEach(() => stage.clear())
-afterAll(() => stage.close())
 
 const settle = () => stage.settle()
 const addWebhook = (changes: Partial<Webhook> = {}) => stage.addWebhook(storeId, { url: receiver.url, ...changes })

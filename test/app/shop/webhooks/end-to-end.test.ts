@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import {
   customerKinds,
@@ -16,30 +16,24 @@ import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/
 import { shownMembers } from '../../../../src/shop/webhooks/members.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../../load/shop/webhooks/server-receiver.ts'
 import { type Part, readOpenApi } from '../../../support/openapi.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { operator } from '../../engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 
 // From a change by REST, or by the operator, to what a receiver gets.
 
-let server: TestServer
-let dispatcher: Dispatcher
 let shop: TestStore
 let receiver: ServerReceiver
 let status: number
-beforeAll(async () => {
-  server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
-  // Receivers refuse signatures of another time than theirs.
-  server.clock.ms = Date.now()
-  dispatcher = new Dispatcher({
-    ...server.services,
-    metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-  })
+const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
+// Receivers refuse signatures of another time than theirs.
+server.clock.ms = Date.now()
+const dispatcher = new Dispatcher({
+  ...server.services,
+  metrics: createDispatcherMetrics(new Registry()),
+  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
 })
 afterAll(async () => {
   await dispatcher?.stop()
   await server?.services.outbound.close()
-  await server?.close()
 })
 beforeEach(async () => {
   status = 200
@@ -51,35 +45,26 @@ afterEach(async () => {
   expect(receiver.faults).toEqual([])
 })
 
+interface Placed {
+  readonly OrderItemList?: object[]
+  readonly OrderStatusID?: number
+}
+
 /** The id of a new webhook of the shop; its path at the receiver is the format and the kind. */
 async function register({ type }: EventKind, Format: 'JSON' | 'XML' = 'JSON'): Promise<number> {
   const path = `/${Format}/${type}`
   const body = { Name: 'Receiver', Url: `${receiver.url}${path}`, EventType: type, Enabled: true, Format }
-  const id = await create('/Webhooks', body)
+  const id = await shop.add('/Webhooks', body)
   const [{ Secret }] = (await shop.call('GET', `/Webhooks/${id}/Secret`)).json<[{ Secret: string }]>()
   receiver.trust(path, Secret)
   return id
 }
 
-async function create(path: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', path, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json<[{ Value: string }]>()[0].Value)
-}
-
 const newProduct = (fields: object = {}) =>
-  create('/Products', { SKUInfo: { SKU: 'MUG', Name: 'Mug', Price: 8, Stock: 10, ...fields } })
+  shop.add('/Products', { SKUInfo: { SKU: 'MUG', Name: 'Mug', Price: 8, Stock: 10, ...fields } })
 
-async function place(CatalogID: number, fields: object = {}): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${shop.store.id}/orders`,
-    headers: operator(server),
-    payload: { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 1 }], ...fields },
-  })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json<[{ Value: string }]>()[0].Value)
-}
+const place = (CatalogID: number, { OrderItemList = [{ CatalogID, ItemQuantity: 1 }], ...fields }: Placed = {}) =>
+  shop.placeOrder(OrderItemList, fields)
 
 /** They come in any; their numbers tell. */
 function inOrder(arrivals: readonly Arrival[]): Arrival[] {
@@ -146,27 +131,6 @@ describe('every kind of event', () => {
 
   const put = (path: string, body: object) => arrivalsBy(() => shop.call('PUT', path, { body }))
 
-  test('of a product arrives at its webhook, and nothing when nothing changes', async () => {
-    let id = 0
-    const created = await arrivalsBy(async () => {
-      id = await newProduct()
-    })
-    expect(created).toEqual([`Product New ${id}`])
-    expect(await put(`/Products/${id}`, { SKUInfo: { Price: 9 } })).toEqual([`Product Changed ${id}`])
-    expect(await put(`/Products/${id}`, { SKUInfo: { Stock: 4 } })).toEqual([`Product Stock Changed ${id}`])
-    expect(await put(`/Products/${id}`, { SKUInfo: { Price: 9, Stock: 4 } })).toEqual([])
-    expect(await arrivalsBy(() => shop.call('DELETE', `/Products/${id}`))).toEqual([`Product Deleted ${id}`])
-  })
-
-  test('of a customer arrives at its webhook', async () => {
-    let id = 0
-    const joined = await arrivalsBy(async () => {
-      id = await create('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
-    })
-    expect(joined).toEqual([`Customer New ${id}`])
-    expect(await put(`/Customers/${id}`, { BillingCity: 'Springfield' })).toEqual([`Customer Changed ${id}`])
-  })
-
   test('of an order arrives at its webhook; one that is cancelled gives its goods back, told once per product', async () => {
     const product = await newProduct()
     const OrderItemList = [1, 2].map((ItemQuantity) => ({ CatalogID: product, ItemQuantity }))
@@ -205,7 +169,7 @@ test('names what changed in a header, to a webhook that hears of it; of other ki
   const deaf = await register(customerKinds.changed)
   await shop.call('PUT', `/Webhooks/${deaf}`, { body: { Members: 'Email' } })
   const product = await newProduct()
-  const customer = await create('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
+  const customer = await shop.add('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
   await shop.call('PUT', `/Products/${product}`, { body: { SKUInfo: { Price: 9 }, Title: 'A mug' } })
   await shop.call('PUT', `/Customers/${customer}`, { body: { BillingCity: 'Springfield' } })
   await shop.call('PUT', `/Customers/${customer}`, { body: { Email: 'robin@shop.example', BillingCity: 'Paris' } })
@@ -244,7 +208,7 @@ test('unsubscribing takes webhooks and what waits to be sent along', async () =>
 
   const subscription = shop.caller.application?.subscriptionId
   const url = `/admin/stores/${shop.store.id}/subscriptions/${subscription}`
-  const answer = await server.app.inject({ method: 'DELETE', url, headers: operator(server) })
+  const answer = await server.operate('DELETE', url)
   expect(answer.statusCode, answer.body).toBeLessThan(300)
   expect(await db.webhook.count({ where: { storeId: shop.store.id } })).toBe(0)
   expect(await db.delivery.count({ where: { storeId: shop.store.id } })).toBe(0)

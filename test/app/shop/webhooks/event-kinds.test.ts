@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { operator } from '../../engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from '../../http/rest/fixture.ts'
 import { newWebhook, otherApplication, storedDeliveries, webhookBody } from '../../http/rest/webhooks-fixture.ts'
 
 // Which events occur because of which change, what the feed says of them, and who hears of them (webhooks §2).
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
-afterAll(() => server?.close())
 
 interface Shown {
   readonly Sequence: number
@@ -52,12 +47,6 @@ async function toldOf(work: () => Promise<unknown>): Promise<string[]> {
   )
 }
 
-async function create(path: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', path, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json<[{ Value: string }]>()[0].Value)
-}
-
 async function put(path: string, body: object): Promise<string[]> {
   return toldOf(async () => {
     const answer = await shop.call('PUT', path, { body })
@@ -70,22 +59,14 @@ const get = async (path: string) => (await shop.call('GET', path)).json()[0]
 let serial = 0
 const newProduct = (fields: object = {}) => {
   const SKU = `MUG-${++serial}`
-  return create('/Products', { SKUInfo: { SKU, Name: 'Mug', Price: 8, Stock: 100 }, ...fields })
+  return shop.add('/Products', { SKUInfo: { SKU, Name: 'Mug', Price: 8, Stock: 100 }, ...fields })
 }
 
 const newCustomer = (fields: object = {}) =>
-  create('/Customers', { Email: `robin-${++serial}@shopper.example`, Password: 'secret words', ...fields })
+  shop.add('/Customers', { Email: `robin-${++serial}@shopper.example`, Password: 'secret words', ...fields })
 
-async function place(fields: object): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${shop.store.id}/orders`,
-    headers: operator(server),
-    payload: { BillingEmail: 'guest@shop.example', ...fields },
-  })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json<[{ Value: string }]>()[0].Value)
-}
+const place = ({ OrderItemList, ...fields }: { OrderItemList: object[]; [field: string]: unknown }) =>
+  shop.placeOrder(OrderItemList, fields)
 
 describe.each([
   {
@@ -153,7 +134,7 @@ describe.each([
     const given = await body()
     let id = 0
     const created = await eventsOf(async () => {
-      id = await create(path, given)
+      id = await shop.add(path, given)
     })
     const first = await get(`${path}/${id}`)
     const updated = await eventsOf(() => shop.call('PUT', `${path}/${id}`, { body: change }))
@@ -230,7 +211,7 @@ describe('an order', () => {
 
   test('a stock that moves tells of the product alone', async () => {
     const lines = [{ CatalogID: product, ReturnQuantity: 1, RestockQuantity: 1 }]
-    const told = await toldOf(() => create('/RMA', { OrderID: order, RMAItemList: lines }))
+    const told = await toldOf(() => shop.add('/RMA', { OrderID: order, RMAItemList: lines }))
     expect(told).toEqual([`Product Stock Changed ${product}`, expect.stringMatching(/^Return New \d+$/)])
   })
 })
@@ -254,13 +235,13 @@ describe('a deletion that takes references away changes the records that had the
   test('of a product: categories, and not what was ordered, returned and wished for, which may be very much', async () => {
     const product = await newProduct()
     const order = await place({ OrderItemList: [{ CatalogID: product, ItemQuantity: 1 }] })
-    await create('/RMA', { OrderID: order, RMAItemList: [{ CatalogID: product, ReturnQuantity: 1 }] })
-    await create('/GiftRegistries', {
+    await shop.add('/RMA', { OrderID: order, RMAItemList: [{ CatalogID: product, ReturnQuantity: 1 }] })
+    await shop.add('/GiftRegistries', {
       Name: 'Wedding',
       GiftRegistryItemList: [{ CatalogID: product, SKU: 'MUG', Listed: 1 }],
     })
     const options = [{ OptionName: 'With a mug', OptionBundleCatalogId: product }]
-    const category = await create('/Category', {
+    const category = await shop.add('/Category', {
       CategoryName: 'Shelf',
       OptionSetList: [{ OptionSetName: 'Extra', OptionList: options }],
     })
@@ -272,9 +253,9 @@ describe('a deletion that takes references away changes the records that had the
   })
 
   test('of a customer: orders; of a group: customers; of a category: products', async () => {
-    const group = await create('/CustomerGroups', { Name: 'Trade' })
+    const group = await shop.add('/CustomerGroups', { Name: 'Trade' })
     const customer = await newCustomer({ CustomerGroupID: group })
-    const category = await create('/Category', { CategoryName: 'Shelf' })
+    const category = await shop.add('/Category', { CategoryName: 'Shelf' })
     const product = await newProduct({ CategoryList: [{ CategoryID: category }] })
     const order = await place({ CustomerID: customer, OrderItemList: [{ CatalogID: product, ItemQuantity: 1 }] })
 
@@ -308,7 +289,7 @@ test('an application reads the kinds whose records it may read, and all kinds ha
     ['/Category', { CategoryName: 'Shelf' }],
     ['/GiftRegistries', { Name: 'Wedding' }],
   ] as const) {
-    await create(path, body)
+    await shop.add(path, body)
   }
   await number()
   for (const [service, name] of [

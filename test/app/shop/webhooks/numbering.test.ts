@@ -1,21 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { deliveriesChannel } from '../../../../src/engine/recording/announce.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { deliveriesChannel } from '../../../../src/engine/recording/events.ts'
 import { listen } from '../../../../src/foundation/database/connection.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
+import { shared } from '../../../support/shared.ts'
 import { openReceiver } from './dispatch-receiver.ts'
-import { CUSTOMER_NEW, hold, ORDER_NEW, openStage, type Stage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, hold, ORDER_NEW, openStage } from './dispatch-stage.ts'
 
-let stage: Stage
 let storeId: number
 
-beforeAll(async () => {
-  stage = await openStage()
-})
+const stage = await shared(openStage())
 beforeEach(async () => {
   storeId = await stage.addStore()
 })
 afterEach(() => stage.clear())
-afterAll(() => stage.close())
 
 const settle = () => stage.openProcess().dispatcher.settle()
 

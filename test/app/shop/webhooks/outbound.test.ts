@@ -1,22 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import { endpointOf } from '../../../support/gate.ts'
+import { shared } from '../../../support/shared.ts'
 import { watchConnections } from '../../../unit/foundation/outbound/receivers.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { openStage, type Stage } from './dispatch-stage.ts'
+import { openStage } from './dispatch-stage.ts'
 
-let stage: Stage
-let storeId: number
 let receiver: Receiver
 
-beforeAll(async () => {
-  stage = await openStage()
-  storeId = await stage.addStore()
-})
+const stage = await shared(openStage())
+const storeId = await stage.addStore()
 beforeEach(async () => {
   receiver = await openReceiver()
 })
 afterEach(() => stage.clear())
-afterAll(() => stage.close())
 
 const portOf = ({ url }: Receiver) => new URL(url).port
 

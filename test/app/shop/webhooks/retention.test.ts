@@ -1,27 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../../../src/foundation/database/generated/client.ts'
 import { createSweeper } from '../../../../src/foundation/database/sweeper.ts'
 import { deliverySweep } from '../../../../src/shop/webhooks/dispatch/retention.ts'
+import { shared } from '../../../support/shared.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, ORDER_NEW, openStage, type Stage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, ORDER_NEW, openStage } from './dispatch-stage.ts'
 
 const KEPT_MS = 30 * DAY_MS
 
-let stage: Stage
 let storeId: number
 let receiver: Receiver
 let webhook: Webhook
 
-beforeAll(async () => {
-  stage = await openStage()
-})
+const stage = await shared(openStage())
 beforeEach(async () => {
   storeId = await stage.addStore()
   receiver = await openReceiver()
   webhook = await stage.addWebhook(storeId, { url: receiver.url })
 })
 afterEach(() => stage.clear())
-afterAll(() => stage.close())
 
 const settle = () => stage.settle()
 const sweep = () => deliverySweep(stage)(() => false)

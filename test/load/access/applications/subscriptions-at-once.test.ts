@@ -64,7 +64,7 @@ afterEach(async () => {
 afterAll(async () => {
   await otherOutbound.close()
   await otherDb.$disconnect()
-  await access.drop()
+  await access.close()
 })
 
 const notResponding = { kind: 'bad-gateway', status: 502, message: 'Server not Responding' }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createStore } from '../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../src/access/people/create-store.ts'
 import { callServer, type Server } from '../../../../src/cli/server.ts'
 import { readLines } from '../../../../src/engine/transfer/lines.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'

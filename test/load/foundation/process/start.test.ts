@@ -1,16 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
@@ -24,81 +14,21 @@ import type { SandboxFile } from '../../../../src/foundation/process/data-folder
 import { makeCertificate } from '../../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 import { startCommand } from '../../../support/run-command.ts'
-import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../../support/run-server.ts'
+import { freePort, programEnv, runProgram } from '../../../support/run-server.ts'
+import { newStore, operatorKey, serverRuns } from '../../../support/server-runs.ts'
 
-const operatorKey = 'operator-key-of-the-tests'
 const secretKey = 'secret-key-of-the-tests-secret-key'
 
-let folder: string
-let port: number
-let runs: Run[]
-beforeEach(async () => {
-  folder = temporaryFolder()
-  port = await freePort()
-  runs = []
-})
-afterEach(async () => {
-  for (const run of runs) {
-    run.process.kill('SIGTERM')
-    await run.exited
-  }
-  rmSync(folder, { recursive: true, force: true })
-})
-
-function run(settings: Record<string, string> = {}): Run {
-  const started = runServer({ DATA_DIR: join(folder, 'data'), PORT: String(port), ...settings })
-  runs.push(started)
-  return started
-}
-
-/** A server that accepts requests. */
-async function start(settings: Record<string, string> = {}): Promise<Run> {
-  const started = run(settings)
-  await started.shows('Base address')
-  return started
-}
-
-async function get(path: string, from = port) {
-  const { statusCode, body } = await request(`http://127.0.0.1:${from}${path}`)
-  return { status: statusCode, body: await body.text() }
-}
+const { folder, port, end, start, failure, get, createStore } = serverRuns()
 
 function sandboxFile(): SandboxFile {
-  return JSON.parse(readFileSync(join(folder, 'data/sandbox.json'), 'utf8'))
-}
-
-/** Whether a PostgreSQL runs on the data folder. */
-function hasPostgres(): boolean {
-  return readdirSync(join(folder, 'data'), { recursive: true, encoding: 'utf8' }).some((path) =>
-    path.endsWith('postmaster.pid'),
-  )
-}
-
-async function failure(settings: Record<string, string>): Promise<string> {
-  const failed = run(settings)
-  expect(await failed.exited).toBe(1)
-  expect(failed.output()).not.toMatch(/^ +at |^\{/m)
-  return failed.output()
-}
-
-/** The body that creates a store. */
-const newStore = JSON.stringify({
-  Name: 'Shop',
-  SecureURL: 'https://shop.example',
-  Email: 'a@shop.example',
-  Password: 'a password of the owner',
-})
-
-async function createStore(): Promise<void> {
-  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
-  const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body: newStore })
-  expect(answer.statusCode).toBe(201)
+  return JSON.parse(readFileSync(join(folder(), 'data/sandbox.json'), 'utf8'))
 }
 
 /** Runs `npm run new-store` with the settings of a server. */
 function openFirstStore(settings: Record<string, string>) {
   const args = ['--url', 'shop.example', '--name', 'Shop', '--email', 'a@shop.example', '--generate-password']
-  return startCommand('new-store', args, { settings: { PORT: String(port), ...settings }, cwd: folder }).ends()
+  return startCommand('new-store', args, { settings: { PORT: String(port()), ...settings }, cwd: folder() }).ends()
 }
 
 /** Sends what the shell would hand to curl, on machines without curl too. */
@@ -124,10 +54,10 @@ describe('the sandbox', () => {
     const output = await first.shows('All keys')
     const made = sandboxFile()
     const { store, baseUrl } = made
-    expect(baseUrl).toBe(`http://localhost:${port}`)
-    expect(statSync(join(folder, 'data/sandbox.json')).mode & 0o777).toBe(0o600)
+    expect(baseUrl).toBe(`http://localhost:${port()}`)
+    expect(statSync(join(folder(), 'data/sandbox.json')).mode & 0o777).toBe(0o600)
     const wsdl = `${baseUrl}/cart.asmx?WSDL`
-    for (const shown of [baseUrl, store.secureUrl, wsdl, join(folder, 'data/sandbox.json'), 'Creating the sandbox']) {
+    for (const shown of [baseUrl, store.secureUrl, wsdl, join(folder(), 'data/sandbox.json'), 'Creating the sandbox']) {
       expect(output).toContain(shown)
     }
 
@@ -145,34 +75,13 @@ describe('the sandbox', () => {
 
 describe('a start that cannot be', () => {
   test('a taken port ends it before anything is made', async () => {
-    const other = createServer().listen(port, '127.0.0.1')
+    const other = createServer().listen(port(), '127.0.0.1')
     await once(other, 'listening')
     expect(await failure({})).toMatch(/^store-platform cannot start: .*port is in use.*PORT.*\n$/)
-    expect(existsSync(join(folder, 'data'))).toBe(false)
+    expect(existsSync(join(folder(), 'data'))).toBe(false)
     other.close()
   })
-  test('wrong settings are told all together', async () => {
-    const output = await failure({ PORT: 'x', TIME_ZONE: 'Mars/Olympus', SANDBOX: 'perhaps' })
-    expect(output).toMatch(/^store-platform cannot start: Wrong settings/)
-    expect(output).toMatch(/PORT "x"[\s\S]*SANDBOX "perhaps"[\s\S]*TIME_ZONE "Mars\/Olympus"/)
-  })
-  test('a data folder that cannot be written', async () => {
-    writeFileSync(join(folder, 'file'), '')
-    const output = await failure({ DATA_DIR: join(folder, 'file/data') })
-    expect(output).toMatch(/^store-platform cannot start: .*file\/data cannot be written.*DATA_DIR\n$/)
-  })
-  test.skipIf(process.getuid?.() === 0)('a data folder of somebody else (root may write anywhere)', async () => {
-    mkdirSync(join(folder, 'data'))
-    chmodSync(join(folder, 'data'), 0o500)
-    expect(await failure({})).toMatch(/cannot be written \(EACCES\).*DATA_DIR\n$/)
-  })
-  test('a database that refuses; its password is not shown', async () => {
-    const DATABASE_URL = 'postgresql://store:pass-word-1@127.0.0.1:1/store'
-    const output = await failure({ DATABASE_URL, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
-    expect(output).toMatch(/store-platform cannot start: The database at 127.0.0.1:1\/store cannot be used.*\n$/)
-    expect(output).not.toContain('pass-word-1')
-  })
-  test('a password that the database refuses is not shown either', async () => {
+  test('a password that the database refuses is not shown', async () => {
     const url = Object.assign(new URL(inject('templateUrl')), { password: 'pass-word-2' })
     const output = await failure({ DATABASE_URL: url.href, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
     expect(output).toMatch(/password authentication failed/)
@@ -185,13 +94,6 @@ describe('a start that cannot be', () => {
     expect(output).toMatch('Wrong setting: SECRET_KEY is missing')
     expect(output).not.toContain(secretKey)
   })
-  test('a data folder that another server uses; that one goes on', async () => {
-    await start({ SANDBOX: 'false' })
-    const own = port
-    expect(await failure({ PORT: String(await freePort()) })).toMatch(/in use by another process.*DATA_DIR\n$/)
-    port = own
-    expect((await get('/readyz')).status).toBe(200)
-  })
 })
 
 describe('with DATABASE_URL', () => {
@@ -200,20 +102,10 @@ describe('with DATABASE_URL', () => {
     database = await cloneDatabase()
   })
   afterEach(async () => {
-    for (const { process, exited } of runs) {
-      process.kill('SIGTERM')
-      await exited
-    }
+    await end()
     await database.drop()
   })
   const settings = () => ({ DATABASE_URL: database.url, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
-
-  test('no sandbox, no data folder, no key on the screen', async () => {
-    const server = await start(settings())
-    expect((await get('/readyz')).status).toBe(200)
-    expect(existsSync(join(folder, 'data'))).toBe(false)
-    expect(server.output()).not.toContain(operatorKey)
-  })
 
   test('another SECRET_KEY than the database was filled under is refused at once', async () => {
     const first = await start(settings())
@@ -223,10 +115,11 @@ describe('with DATABASE_URL', () => {
     expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
   })
 
-  test('while there is no store, the banner names the command that opens the first one, and no key', async () => {
+  test('while there is no store, the banner names the command that opens the first one, and no key; there is no data folder', async () => {
     const first = await start(settings())
     expect(await first.shows('There is no store yet')).toContain('npm run new-store')
     expect(first.output()).not.toContain(operatorKey)
+    expect(existsSync(join(folder(), 'data'))).toBe(false)
     expect((await openFirstStore(settings())).code).toBe(0)
     first.process.kill('SIGTERM')
     await first.exited
@@ -240,7 +133,7 @@ describe('with DATABASE_URL', () => {
       `Authorization: Bearer ${operatorKey}`,
       'Content-Type: application/json',
     ]
-    return halfSent(port, head, newStore)
+    return halfSent(port(), head, newStore)
   }
 
   async function halfSent(to: number, head: readonly string[], body: string) {
@@ -256,9 +149,9 @@ describe('with DATABASE_URL', () => {
     }
   }
 
-  test('SIGTERM: what is in hand is answered, nothing new is accepted, exit code 0', async () => {
-    const server = await start(settings())
-    const idle = connectSocket(port, '127.0.0.1')
+  test('SIGTERM: behind the drain what is in hand is answered, nothing new is accepted, exit code 0', async () => {
+    const server = await start({ ...settings(), DRAIN_SECONDS: '1' })
+    const idle = connectSocket(port(), '127.0.0.1')
     await once(idle, 'connect')
     const inHand = await requestInHand()
     server.process.kill('SIGTERM')
@@ -297,26 +190,17 @@ describe('with DATABASE_URL', () => {
     while ((await get('/readyz')).status === 200) await immediate()
     const { status, body } = await get('/readyz')
     expect([status, JSON.parse(body)]).toEqual([503, { status: 'unavailable', reason: 'the server is stopping' }])
-    const fresh = connectSocket(port, '127.0.0.1')
+    const fresh = connectSocket(port(), '127.0.0.1')
     await once(fresh, 'connect')
     fresh.destroy()
     await createStore()
-    const { headers } = await request(`http://127.0.0.1:${port}/healthz`)
+    const { headers } = await request(`http://127.0.0.1:${port()}/healthz`)
     expect(headers.connection).toBe('keep-alive')
     while (server.process.exitCode === null) {
       server.process.kill('SIGTERM')
       await immediate()
     }
     expect(await server.exited).toBe(1)
-  })
-
-  test('after the drain it stops as without one: what is in hand is answered, exit code 0', async () => {
-    const server = await start({ ...settings(), DRAIN_SECONDS: '1' })
-    const inHand = await requestInHand()
-    server.process.kill('SIGTERM')
-    await refusesConnections()
-    expect(await inHand.finish()).toMatch(/^HTTP\/1.1 201 [\s\S]*shop.example/)
-    expect(await server.exited).toBe(0)
   })
 
   test('an output that nobody reads neither stops the server nor its end', async () => {
@@ -333,20 +217,10 @@ describe('with DATABASE_URL', () => {
 
   /** The settings for a certificate that is made for the test. */
   function certified() {
-    const files = { TLS_CERT_FILE: join(folder, 'server.crt'), TLS_KEY_FILE: join(folder, 'server.key') }
+    const files = { TLS_CERT_FILE: join(folder(), 'server.crt'), TLS_KEY_FILE: join(folder(), 'server.key') }
     makeCertificate(files.TLS_CERT_FILE, files.TLS_KEY_FILE)
     return files
   }
-
-  test('TLS_CERT_FILE and TLS_KEY_FILE: it serves https itself', async () => {
-    const server = await start({ ...settings(), ...certified() })
-    expect(server.output()).toContain(`https://localhost:${port}`)
-    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const answer = await request(`https://127.0.0.1:${port}/admin/stores`, { headers, dispatcher })
-    expect(answer.statusCode).toBe(200)
-    await dispatcher.close()
-  })
 
   describe('HTTP_PORT beside TLS', () => {
     let plainPort: number
@@ -357,18 +231,19 @@ describe('with DATABASE_URL', () => {
     const plain = (path: string, headers = {}) => request(`http://127.0.0.1:${plainPort}${path}`, { headers })
     const call = '<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body/></Envelope>'
 
-    test('over plain http REST is refused, pages lead to https, cartAPI answers', async () => {
-      await startBoth()
+    test('over plain http REST is refused, pages lead to https, cartAPI answers; over TLS all is served', async () => {
+      const server = await startBoth()
+      expect(server.output()).toContain(`https://localhost:${port()}`)
       const rest = await plain('/StoreWebAPI/v1/Products')
       expect(rest.statusCode).toBe(403)
       expect(await rest.body.json()).toMatchObject([
-        { Message: `Use https://localhost:${port}: plain http is refused` },
+        { Message: `Use https://localhost:${port()}: plain http is refused` },
       ])
       expect((await plain('/admin/stores', { authorization: `Bearer ${operatorKey}` })).statusCode).toBe(403)
       const page = await plain('/admin/sign-in?next=%2F', { accept: 'text/html' })
       expect([page.statusCode, page.headers.location]).toEqual([
         302,
-        `https://localhost:${port}/admin/sign-in?next=%2F`,
+        `https://localhost:${port()}/admin/sign-in?next=%2F`,
       ])
       const fault = await request(`http://127.0.0.1:${plainPort}/cart.asmx`, {
         method: 'POST',
@@ -381,13 +256,16 @@ describe('with DATABASE_URL', () => {
       expect(health.statusCode).toBe(200)
       expect(health.headers).not.toHaveProperty('strict-transport-security')
       const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
-      const secure = await request(`https://127.0.0.1:${port}/healthz`, { dispatcher })
+      const headers = { authorization: `Bearer ${operatorKey}` }
+      const secure = await request(`https://127.0.0.1:${port()}/admin/stores`, { headers, dispatcher })
+      expect(secure.statusCode).toBe(200)
       expect(secure.headers['strict-transport-security']).toMatch(/^max-age=/)
       await dispatcher.close()
+      await answersWhatIsNoRequest()
     })
 
-    test('what is no request is answered as over TLS', async () => {
-      await startBoth()
+    /** As over TLS. */
+    async function answersWhatIsNoRequest(): Promise<void> {
       for (const [head, status] of [
         ['GET / HTTP/9', 400],
         [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}`, 431],
@@ -400,7 +278,7 @@ describe('with DATABASE_URL', () => {
           new RegExp(`^HTTP/1.1 ${status} [^]*x-request-id: [\\w-]{36}\\r\\n[^]*"Key"`, 'i'),
         )
       }
-    })
+    }
 
     test('SIGTERM: what is in hand there is answered too, nothing new is accepted, exit code 0', async () => {
       const server = await startBoth()
@@ -419,12 +297,12 @@ describe('with DATABASE_URL', () => {
       await once(other, 'listening')
       const output = await failure({ ...certified(), HTTP_PORT: String(plainPort) })
       expect(output).toMatch(/^store-platform cannot start: .*port is in use.* set HTTP_PORT to a free one\n$/)
-      expect(existsSync(join(folder, 'data'))).toBe(false)
+      expect(existsSync(join(folder(), 'data'))).toBe(false)
       other.close()
     })
   })
 
-  async function refusesConnections(to = port): Promise<void> {
+  async function refusesConnections(to = port()): Promise<void> {
     for (;;) {
       const socket = connectSocket(to, '127.0.0.1')
       const refused = await once(socket, 'connect').then(
@@ -448,7 +326,7 @@ describe.skipIf(!hasTerminal)(`the log at a terminal (needs ${script} of util-li
     const command = `echo "pid $$"; exec '${process.execPath}' src/start.js`
     const terminal = runProgram(script, ['-qefc', command, '/dev/null'], {
       cwd: fileURLToPath(new URL('../../../..', import.meta.url)),
-      env: { DATA_DIR: join(folder, 'data'), PORT: String(port), ...env },
+      env: { DATA_DIR: join(folder(), 'data'), PORT: String(port()), ...env },
     })
     await terminal.shows('Base address')
     const end = async () => {
@@ -458,7 +336,7 @@ describe.skipIf(!hasTerminal)(`the log at a terminal (needs ${script} of util-li
     return { terminal, end }
   }
 
-  test('is begun by the keys of the sandbox and a curl line that works', async () => {
+  test('is begun by the keys of the sandbox and a curl line that works, in colours', async () => {
     const { terminal, end } = await startAtTerminal({ SANDBOX: 'true' })
     const output = await terminal.shows(/Try it:\s+curl .*\r\n/)
     for (const secret of secretsOf(sandboxFile())) expect(output).toContain(secret)
@@ -466,62 +344,24 @@ describe.skipIf(!hasTerminal)(`the log at a terminal (needs ${script} of util-li
     expect(answer.statusCode).toBe(200)
     expect(await answer.body.json()).toHaveLength(3)
     await end()
+    expect(terminal.output()).toMatch(/\[\d\d:\d\d:\d\d\] \S+INFO\S+ /)
   })
 
-  test('has a readable line for each request, to the last', async () => {
-    const { terminal, end } = await startAtTerminal({})
-    await request(`http://127.0.0.1:${port}/healthz?asked=1`, { headers: { 'x-request-id': 'r-1' } })
+  test('has a readable line for each request, to the last, and no colours where NO_COLOR is set', async () => {
+    const { terminal, end } = await startAtTerminal({ NO_COLOR: '1' })
+    await request(`http://127.0.0.1:${port()}/healthz?asked=1`, { headers: { 'x-request-id': 'r-1' } })
     expect(await end()).toBe(0)
     const output = terminal.output()
-    expect(output).toMatch(/\[\d\d:\d\d:\d\d\] \S+INFO\S+ /)
-    const text = stripVTControlCharacters(output)
-    expect(text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/healthz 200 \d+ ms from 127\.0\.0\.1 id r-1\r$/m)
-    expect(text).toMatch(/INFO: stopped \{"exitCode":0\}\s*$/)
-    expect(text).not.toMatch(/asked|"level"/)
-  })
-
-  test('has no colours where NO_COLOR is set', async () => {
-    const { terminal, end } = await startAtTerminal({ NO_COLOR: '1' })
-    expect(await end()).toBe(0)
-    expect(terminal.output()).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: stopped/m)
-    expect(stripVTControlCharacters(terminal.output())).toBe(terminal.output())
+    expect(output).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/healthz 200 \d+ ms from 127\.0\.0\.1 id r-1\r$/m)
+    expect(output).toMatch(/INFO: stopped \{"exitCode":0\}\s*$/)
+    expect(output).not.toMatch(/asked|"level"/)
+    expect(stripVTControlCharacters(output)).toBe(output)
   })
 })
 
 describe('the embedded database', () => {
-  test('stops with the server', async () => {
-    const server = await start({ SANDBOX: 'false' })
-    expect(hasPostgres()).toBe(true)
-    server.process.kill('SIGTERM')
-    expect(await server.exited).toBe(0)
-    expect(hasPostgres()).toBe(false)
-  })
-
-  test('stops too when the signal comes while it starts', async () => {
-    const server = run({ SANDBOX: 'false' })
-    await server.shows('Starting PostgreSQL')
-    server.process.kill('SIGTERM')
-    expect(await server.exited).toBe(0)
-    expect(hasPostgres()).toBe(false)
-  })
-
-  test('kill -9 at any moment: the next start works and has what had been answered for', async () => {
-    const settings = { SANDBOX: 'false', OPERATOR_KEY: operatorKey }
-    for (const moment of ['Starting PostgreSQL', 'Applying migrations', 'Base address']) {
-      const server = run(settings)
-      await server.shows(moment)
-      if (moment === 'Base address') await createStore()
-      server.process.kill('SIGKILL')
-      await server.exited
-    }
-    await start(settings)
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const { body } = await request(`http://127.0.0.1:${port}/admin/stores`, { headers })
-    expect(await body.json()).toEqual([expect.objectContaining({ SecureURL: 'https://shop.example' })])
-  })
-
   test('its first store is opened with the generated key, which the command reads by itself', async () => {
-    const DATA_DIR = join(folder, "the shop's data")
+    const DATA_DIR = join(folder(), "the shop's data")
     const server = await start({ SANDBOX: 'false', DATA_DIR })
     const { code, output } = await openFirstStore({ SANDBOX: 'false', DATA_DIR })
     expect(code).toBe(0)
@@ -548,12 +388,12 @@ describe('the embedded database', () => {
   })
 
   function keysFile(): { readonly secretKey: string } {
-    return JSON.parse(readFileSync(join(folder, 'data/keys.json'), 'utf8'))
+    return JSON.parse(readFileSync(join(folder(), 'data/keys.json'), 'utf8'))
   }
 
   async function rotate(): Promise<string> {
     const file = fileURLToPath(new URL('../../../../src/cli/rotate-secret-key.ts', import.meta.url))
-    const env = { ...programEnv, DATA_DIR: join(folder, 'data') }
+    const env = { ...programEnv, DATA_DIR: join(folder(), 'data') }
     const program = runProgram(process.execPath, [file], { env })
     await program.exited
     return program.output()
@@ -561,22 +401,8 @@ describe('the embedded database', () => {
 
   async function statusOf({ privateKey, token }: SandboxFile['application'], { secureUrl }: SandboxFile['store']) {
     const headers = { privatekey: privateKey, token, secureurl: secureUrl }
-    return (await request(`http://127.0.0.1:${port}/StoreWebAPI/v1/OrderStatus`, { headers })).statusCode
+    return (await request(`http://127.0.0.1:${port()}/StoreWebAPI/v1/OrderStatus`, { headers })).statusCode
   }
-
-  test('without the keys that it was filled under it is refused, and no other keys are put in their place', async () => {
-    const server = await start({ SANDBOX: 'false', OPERATOR_KEY: operatorKey })
-    await createStore()
-    server.process.kill('SIGTERM')
-    await server.exited
-    rmSync(join(folder, 'data/keys.json'))
-
-    expect(await failure({ SANDBOX: 'false' })).toMatch(
-      /keys.json in DATA_DIR.*not the key.*Give the former key back.*\n$/,
-    )
-
-    expect(existsSync(join(folder, 'data/keys.json'))).toBe(false)
-  })
 })
 
 describe('an installation that is not whole is told in one line', () => {
@@ -597,18 +423,18 @@ describe('an installation that is not whole is told in one line', () => {
   }
 
   test('without dependencies', () => {
-    expect(startIn(folder)).toMatch(/^store-platform cannot start: .*npm ci\n$/)
+    expect(startIn(folder())).toMatch(/^store-platform cannot start: .*npm ci\n$/)
   })
   test('without some of the dependencies', () => {
-    mkdirSync(join(folder, 'node_modules/fastify'), { recursive: true })
-    expect(startIn(folder)).toMatch(
+    mkdirSync(join(folder(), 'node_modules/fastify'), { recursive: true })
+    expect(startIn(folder())).toMatch(
       /^store-platform cannot start: The dependencies are not installed whole \(Cannot find .*\)\. Run npm ci .*\n$/,
     )
   })
   test('under a Node that is too old', () => {
-    mkdirSync(join(folder, 'node_modules/fastify'), { recursive: true })
+    mkdirSync(join(folder(), 'node_modules/fastify'), { recursive: true })
     const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
-    expect(startIn(folder, '--import', old)).toMatch(
+    expect(startIn(folder(), '--import', old)).toMatch(
       /^store-platform cannot start: Node 22.19 .* this is 20.20.2\. Run npm start, .*\n$/,
     )
   })

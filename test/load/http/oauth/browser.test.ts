@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   page as address,
   callStatus,
@@ -13,149 +13,86 @@ import {
 } from '../../../app/http/oauth/fixture.ts'
 import { merchantAccount } from '../../../support/signed-in.ts'
 import type { TestStore } from '../../../support/store.ts'
-import {
-  hasBrowser,
-  inspect,
-  type ListeningServer,
-  launchBrowser,
-  openContext,
-  openListeningServer,
-} from '../../browser/browser.ts'
+import { hasBrowser, openStage, type Stage } from '../../browser/browser.ts'
 
-let server: ListeningServer
-let browser: Browser
+let stage: Stage
 let program: Awaited<ReturnType<typeof openProgram>>
 beforeAll(async () => {
   if (!hasBrowser) return
-  server = await openListeningServer()
-  browser = await launchBrowser()
+  stage = await openStage()
   program = await openProgram()
 })
 afterAll(async () => {
-  await browser?.close()
   program?.close()
-  await server?.close()
+  await stage?.close()
 })
+afterEach(() => expect(stage?.faults.splice(0) ?? []).toEqual([]))
 
 describe.skipIf(!hasBrowser)('in a browser', { timeout: 120_000 }, () => {
-  describe.each([
-    { script: true, asks: false },
-    { script: true, asks: true },
-    { script: false, asks: false },
-    { script: false, asks: true },
-  ])('with JavaScript: $script, without store_url: $asks', ({ script, asks }) => {
-    test('a merchant signs in on the way, allows, and is led on to wherever the application leads', async () => {
-      const { client, shop } = await prepare()
-      await withPage({ script }, async (page) => {
-        await page.goto(`${address}?${queryOf(client, asks ? null : shop.store, { state: 'a b%FF&=é' })}`)
-        if (asks) await chooseStore(page, shop)
-        await signIn(page)
-        await page.getByRole('button', { name: 'Allow' }).click()
-        await page.waitForURL(`${program.elsewhere}/done*`)
-
-        const back = new URL(program.visits.at(-1) ?? '', program.origin).searchParams
-        expect([back.get('state'), back.get('iss')]).toEqual(['a b%FF&=é', server.origin])
-        const answer = await post(server, '/oauth/token', exchangeOf(client, back.get('code') ?? ''))
-        expect(await callStatus(server, { authorization: `Bearer ${answer.json().access_token}` })).toBe(200)
-      })
-    })
-  })
-
   test.each([true, false])(
-    'with JavaScript: %s, an application that does not confirm is not let in',
-    async (script) => {
-      const { client, shop } = await prepare({ CallBackURL: `${program.origin}/callback` })
-      await withPage({ script }, async (page) => {
-        program.callback = [500, '']
-        await page.goto(`${address}?${queryOf(client, shop.store)}`)
-        await signIn(page)
-        await page.getByRole('button', { name: 'Allow' }).click()
-        await page.getByRole('alert').getByText('Server not Responding').waitFor()
-        expect(page.url()).toContain(address)
-        program.callback = [200, '']
-        await page.getByRole('button', { name: 'Allow' }).click()
-        await page.waitForURL(`${program.elsewhere}/done*`)
-      })
+    'a merchant signs in on the way, allows, and is led on to wherever the application leads, JavaScript: %s',
+    async (javaScriptEnabled) => {
+      const { client, shop } = await prepare()
+      const page = await stage.visit(undefined, { javaScriptEnabled })
+      await page.goto(`${address}?${queryOf(client, null, { state: 'a b%FF&=é' })}`)
+      await page.getByLabel('Address of your store').fill(shop.store.secureUrl.replace('https://', ''))
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await signIn(page)
+      await page.getByRole('button', { name: 'Allow' }).click()
+      await page.waitForURL(`${program.elsewhere}/done*`)
+
+      const back = new URL(program.visits.at(-1) ?? '', program.origin).searchParams
+      expect([back.get('state'), back.get('iss')]).toEqual(['a b%FF&=é', stage.origin])
+      const answer = await post(stage, '/oauth/token', exchangeOf(client, back.get('code') ?? ''))
+      expect(await callStatus(stage, { authorization: `Bearer ${answer.json().access_token}` })).toBe(200)
     },
   )
 
+  test('an application that does not confirm is not let in, as the page says in place', async () => {
+    const { client, shop } = await prepare({ CallBackURL: `${program.origin}/callback` })
+    const page = await stage.visit()
+    program.callback = [500, '']
+    await page.goto(`${address}?${queryOf(client, shop.store)}`)
+    await signIn(page)
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await page.getByRole('alert').getByText('Server not Responding').waitFor()
+    expect(page.url()).toContain(address)
+    program.callback = [200, '']
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await page.waitForURL(`${program.elsewhere}/done*`)
+  })
+
   test('PostBackURL opens in a popup, and the page goes on to the application', async () => {
     const { client, shop } = await prepare({ CallBackURL: `${program.origin}/callback` })
-    await withPage({ script: true }, async (page) => {
-      program.callback = [200, JSON.stringify({ PostBackURL: `${program.origin}/setup` })]
-      await page.goto(`${address}?${queryOf(client, shop.store)}`)
-      await signIn(page)
-      const popup = page.context().waitForEvent('page')
-      await page.getByRole('button', { name: 'Allow' }).click()
-      await page.waitForURL(`${program.elsewhere}/done*`)
-      await (await popup).waitForURL(`${program.origin}/setup`)
-    })
+    const page = await stage.visit()
+    program.callback = [200, JSON.stringify({ PostBackURL: `${program.origin}/setup` })]
+    await page.goto(`${address}?${queryOf(client, shop.store)}`)
+    await signIn(page)
+    const popup = page.context().waitForEvent('page')
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await page.waitForURL(`${program.elsewhere}/done*`)
+    await (await popup).waitForURL(`${program.origin}/setup`)
   })
 
   test('an application that opened a window for it hears from its redirect address in there', async () => {
     const { client, shop } = await prepare({ RedirectURIs: [`${program.origin}/popup`] })
-    await withPage({ script: true }, async (page) => {
-      await page.goto(`${program.origin}/app`)
-      const opened = page.context().waitForEvent('page')
-      const url = `${server.origin}${address}?${queryOf(client, shop.store)}`
-      await page.evaluate(`addEventListener('message', ({ data }) => { window.heard = data });
-        void window.open(${JSON.stringify(url)}, '_blank', 'popup')`)
-      const popup = await opened
-      await signIn(popup)
-      await popup.getByRole('button', { name: 'Allow' }).click()
-      await page.waitForFunction('window.heard')
-      expect(await page.evaluate('window.heard')).toMatch(/^\?code=[\w-]{43}&state=xyz&iss=/)
-    })
-  })
-
-  test('every page is sound, wide and narrow, light and dark', async () => {
-    const { client, shop } = await prepare({
-      CallBackURL: `${program.origin}/callback`,
-      Privileges: { Products: ['read', 'write'], Orders: ['read', 'write'], CustomerGroups: ['read'] },
-    })
-    await withPage({ script: true }, async (page) => {
-      await page.goto(`${address}?${queryOf(client, null)}`)
-      await inspect(page, 'oauth-store')
-      await page.getByLabel('Address of your store').fill('nowhere.example')
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await inspect(page, 'oauth-store-unknown')
-      await page.goto(`${address}?${queryOf(client, shop.store, { client_id: 'unknown' })}`)
-      await inspect(page, 'oauth-refused')
-      await page.goto(`${address}?${queryOf(client, shop.store)}`)
-      await signIn(page)
-      await inspect(page, 'oauth-consent')
-      await page.goto(`${address}?${queryOf(client, shop.store, { redirect_uri: 'https://evil.example' })}`)
-      await inspect(page, 'oauth-refused-signed-in')
-    })
-    await withPage({ script: false }, async (page) => {
-      program.callback = [500, '']
-      await page.goto(`${address}?${queryOf(client, shop.store)}`)
-      await signIn(page)
-      await page.getByRole('button', { name: 'Allow' }).click()
-      await page.getByRole('alert').waitFor()
-      await page.screenshot({ path: 'test-output/screenshots/oauth-consent-not-responding.png', fullPage: true })
-    })
+    const page = await stage.visit()
+    await page.goto(`${program.origin}/app`)
+    const opened = page.context().waitForEvent('page')
+    const url = `${stage.origin}${address}?${queryOf(client, shop.store)}`
+    await page.evaluate(`addEventListener('message', ({ data }) => { window.heard = data });
+      void window.open(${JSON.stringify(url)}, '_blank', 'popup')`)
+    const popup = await opened
+    await signIn(popup)
+    await popup.getByRole('button', { name: 'Allow' }).click()
+    await page.waitForFunction('window.heard')
+    expect(await page.evaluate('window.heard')).toMatch(/^\?code=[\w-]{43}&state=xyz&iss=/)
   })
 })
 
 async function prepare(body: object = {}): Promise<{ client: TestClient; shop: TestStore }> {
-  const client = await openClient(server, { RedirectURIs: [`${program.origin}/back?x=1`], ...body })
-  return { client, shop: await server.openStore() }
-}
-
-async function withPage({ script }: { script: boolean }, work: (page: Page) => Promise<void>): Promise<void> {
-  const faults: string[] = []
-  const context = script
-    ? await openContext(browser, server.origin, faults)
-    : await browser.newContext({ baseURL: server.origin, javaScriptEnabled: false })
-  await work(await context.newPage())
-  await context.close()
-  expect(faults).toEqual([])
-}
-
-async function chooseStore(page: Page, { store }: TestStore): Promise<void> {
-  await page.getByLabel('Address of your store').fill(store.secureUrl.replace('https://', ''))
-  await page.getByRole('button', { name: 'Continue' }).click()
+  const client = await openClient(stage, { RedirectURIs: [`${program.origin}/back?x=1`], ...body })
+  return { client, shop: await stage.openStore() }
 }
 
 async function signIn(page: Page): Promise<void> {

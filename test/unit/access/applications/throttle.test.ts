@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Bucket, fillBucket } from '../../../../src/access/applications/limits/leaky-bucket.ts'
-import {
-  contractRateLimit,
-  createThrottle,
-  type Throttle,
-} from '../../../../src/access/applications/limits/throttle.ts'
+import { contractRateLimit, createThrottle } from '../../../../src/access/applications/limits/throttle.ts'
 
 const full: Bucket = { level: 50_000_000, atMs: 0, leakPerMs: 2_000 }
 
@@ -103,28 +99,6 @@ describe('createThrottle', () => {
     const clock = { ms: 1_772_366_400_000 }
     return { clock, throttle: createThrottle(() => new Date(clock.ms)) }
   }
-
-  async function takeMany(throttle: Throttle, count: number) {
-    const readings = await Promise.all(Array.from({ length: count }, () => throttle.take('1:1', contractRateLimit)))
-    return readings.map(({ accepted }) => accepted)
-  }
-
-  test('of a burst of 60, 50 are accepted; five seconds later ten more, and no eleventh', async () => {
-    const { clock, throttle } = throttled()
-    const burst = await takeMany(throttle, 60)
-    expect(burst.filter(Boolean)).toHaveLength(50)
-    clock.ms += 5000
-    const later = await takeMany(throttle, 11)
-    expect(later).toEqual([...Array(10).fill(true), false])
-  })
-
-  test('each key has a bucket of its own, and addresses have a space of their own', async () => {
-    const { throttle } = throttled()
-    for (let count = 0; count < 51; count++) throttle.take('1:1', contractRateLimit)
-    expect(await throttle.take('1:1', contractRateLimit)).toMatchObject({ accepted: false })
-    expect(await throttle.take('1:2', contractRateLimit)).toMatchObject({ accepted: true })
-    expect(await throttle.takeRefused('1:1')).toMatchObject({ remaining: 49 })
-  })
 
   test('a bucket in use outlives others that came and ran empty meanwhile', async () => {
     const { clock, throttle } = throttled()

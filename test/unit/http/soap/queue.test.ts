@@ -1,13 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  type Bucket,
-  type BucketReading,
-  fillBucket,
-  type RateLimit,
-} from '../../../../src/access/applications/limits/leaky-bucket.ts'
+import { type Bucket, type BucketReading, fillBucket } from '../../../../src/access/applications/limits/leaky-bucket.ts'
 import { contractRateLimit } from '../../../../src/access/applications/limits/throttle.ts'
+import type { RateLimit } from '../../../../src/access/stores/rate-limit.ts'
 import { Queue, type Turn } from '../../../../src/http/soap/queue.ts'
 import { createTestClock } from '../../../support/clock.ts'
 

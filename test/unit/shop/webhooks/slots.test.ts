@@ -98,13 +98,6 @@ test('an answer counts for ten minutes', () => {
   expect([0, 1, 2, 600_002, 1_200_003].flatMap(attemptAt)).toEqual([1, 2, 4, 8, 1])
 })
 
-test('attempts in progress count', () => {
-  prove([dueWebhook(1)])
-  const [{ slots: used } = { slots: 0 }] = begin([dueWebhook(1)])
-  expect(used).toBe(20)
-  expect(begin([dueWebhook(1)])).toEqual([])
-})
-
 test.each<[string, (number: number) => Partial<DueWebhook>, unproven: number, proven: number]>([
   ['nothing', () => ({}), 250, 500],
   ['a store', () => ({ storeId: 1_000 }), 125, 250],
@@ -121,15 +114,6 @@ test.each<[string, (number: number) => Partial<DueWebhook>, unproven: number, pr
   end(claims, { ...failed, isHeldBack: true })
   prove(due, 1)
   expect(slotsIn(begin(due))).toBe(proven)
-})
-
-test('webhooks that hang delay none that answer, of their own application either', () => {
-  const shared = { applicationId: 1_000 }
-  const good = [dueWebhook(1, shared), dueWebhook(2)]
-  prove(good)
-  expect(slotsIn(begin([...webhooks(300, 100, shared), ...webhooks(300, 1_000)]))).toBe(250)
-  expect(begin(webhooks(1, 5_000))).toEqual([])
-  expect(begin(good)).toMatchObject([{ deliveries: 20 }, { deliveries: 20 }])
 })
 
 test('two that share their bounds with nobody get the same, whatever came first', () => {

@@ -472,6 +472,7 @@ export const ModelName = {
   CsvImportName: 'CsvImportName',
   CsvMapping: 'CsvMapping',
   CsvImportLine: 'CsvImportLine',
+  Upgrade: 'Upgrade',
   Switch: 'Switch',
   TestStore: 'TestStore',
   TestChange: 'TestChange',
@@ -495,7 +496,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -6049,6 +6050,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Upgrade: {
+      payload: Prisma.$UpgradePayload<ExtArgs>
+      fields: Prisma.UpgradeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UpgradeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UpgradeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>
+        }
+        findFirst: {
+          args: Prisma.UpgradeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UpgradeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>
+        }
+        findMany: {
+          args: Prisma.UpgradeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>[]
+        }
+        create: {
+          args: Prisma.UpgradeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>
+        }
+        createMany: {
+          args: Prisma.UpgradeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UpgradeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>[]
+        }
+        delete: {
+          args: Prisma.UpgradeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>
+        }
+        update: {
+          args: Prisma.UpgradeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>
+        }
+        deleteMany: {
+          args: Prisma.UpgradeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UpgradeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UpgradeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>[]
+        }
+        upsert: {
+          args: Prisma.UpgradeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UpgradePayload>
+        }
+        aggregate: {
+          args: Prisma.UpgradeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpgrade>
+        }
+        groupBy: {
+          args: Prisma.UpgradeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpgradeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UpgradeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UpgradeCountAggregateOutputType> | number
+        }
+      }
+    }
     Switch: {
       payload: Prisma.$SwitchPayload<ExtArgs>
       fields: Prisma.SwitchFieldRefs
@@ -7792,6 +7867,14 @@ export const CsvImportLineScalarFieldEnum = {
 export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)[keyof typeof CsvImportLineScalarFieldEnum]
 
 
+export const UpgradeScalarFieldEnum = {
+  name: 'name',
+  doneAt: 'doneAt'
+} as const
+
+export type UpgradeScalarFieldEnum = (typeof UpgradeScalarFieldEnum)[keyof typeof UpgradeScalarFieldEnum]
+
+
 export const SwitchScalarFieldEnum = {
   name: 'name',
   isOn: 'isOn',
@@ -8287,6 +8370,7 @@ export type GlobalOmitConfig = {
   csvImportName?: Prisma.CsvImportNameOmit
   csvMapping?: Prisma.CsvMappingOmit
   csvImportLine?: Prisma.CsvImportLineOmit
+  upgrade?: Prisma.UpgradeOmit
   switch?: Prisma.SwitchOmit
   testStore?: Prisma.TestStoreOmit
   testChange?: Prisma.TestChangeOmit

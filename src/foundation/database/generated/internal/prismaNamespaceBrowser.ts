@@ -126,6 +126,7 @@ export const ModelName = {
   CsvImportName: 'CsvImportName',
   CsvMapping: 'CsvMapping',
   CsvImportLine: 'CsvImportLine',
+  Upgrade: 'Upgrade',
   Switch: 'Switch',
   TestStore: 'TestStore',
   TestChange: 'TestChange',
@@ -1262,6 +1263,14 @@ export const CsvImportLineScalarFieldEnum = {
 } as const
 
 export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)[keyof typeof CsvImportLineScalarFieldEnum]
+
+
+export const UpgradeScalarFieldEnum = {
+  name: 'name',
+  doneAt: 'doneAt'
+} as const
+
+export type UpgradeScalarFieldEnum = (typeof UpgradeScalarFieldEnum)[keyof typeof UpgradeScalarFieldEnum]
 
 
 export const SwitchScalarFieldEnum = {

@@ -875,8 +875,7 @@ export type $CsvImportLinePayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     marked: boolean
     /**
-     * Lines with the same number are made in one transaction, in the order of numbers, because they take unique texts from one
-     * another. Null: it is made with any others, before those.
+     * Read by former versions alone, which may still run on the database: they make lines with the same number in one transaction.
      */
     together: number | null
     /**

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TestChange
- * A change that was made in a test store at the press of a button, or by itself. The newest are kept.
+ * A change that was made in a test store at the press of a button. The newest are kept.
  */
 export type TestChangeModel = runtime.Types.Result.DefaultSelection<Prisma.$TestChangePayload>
 
@@ -622,7 +622,7 @@ export type $TestChangePayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     kind: string
     /**
-     * What was done; or why it could not be.
+     * What was done. Former versions also noted what could not be, with the reason.
      */
     words: string
     isDone: boolean

@@ -1069,7 +1069,7 @@ export type $TestStorePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     createdAt: Date
     endedAt: Date | null
     /**
-     * Changes that are made by themselves until `busyUntil`, the next at `nextAt`; 0: none.
+     * These three are read by former versions alone, which may still run on the database.
      */
     perMinute: number
     busyUntil: Date | null

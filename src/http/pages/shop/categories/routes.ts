@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../../foundation/values/int32.ts'
@@ -10,7 +10,9 @@ import {
 } from '../../../../shop/resources/categories/tree.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest } from '../../frame/request.ts'
 
 const CATEGORIES_SHOWN = 2_000
 /** Of a larger tree, no products are counted: each category costs a look into the index. */
@@ -18,13 +20,12 @@ const COUNTED_CATEGORIES_MAX = 500
 const COUNTED_PRODUCTS_MAX = 100
 
 export function categoryPages(app: FastifyInstance, services: CallerServices): void {
-  adminPages(app, ['Category', 'read']).page('/admin/categories/tree', (request) => treePage(request, services))
+  storePages(adminPages(app, ['Category', 'read']), services).page('/admin/categories/tree', treePage)
 }
 
 /** The tree of a store's categories, or of those below one. */
-async function treePage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
-  const below = belowIn(request.query)
+async function treePage({ caller, query }: PageRequest): Promise<HtmlPage> {
+  const below = belowIn(query)
   const [[path], tree] = await Promise.all([
     readCategoryPaths(caller, below === null ? [] : [below]),
     readTree(caller, below, CATEGORIES_SHOWN),

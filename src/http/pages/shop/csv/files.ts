@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Language } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
@@ -7,7 +7,8 @@ import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { disarm } from '../../../../shop/csv/lines/cells.ts'
 import { columnsOf, hiddenColumns, isTaken } from '../../../../shop/csv/lines/columns.ts'
 import { listLines } from '../../../../shop/csv/lines/imports.ts'
-import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import { languageFor, textIn } from '../../../html/request.ts'
+import type { PageRequest } from '../../frame/request.ts'
 import { fileTypes } from '../../records/files.ts'
 import type { Service } from '../../records/services.ts'
 import { importOf } from './import-page.ts'
@@ -15,15 +16,14 @@ import { ALL } from './upload-page.ts'
 
 /** Sends a file with only headings. */
 export async function sendTemplate(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
+  { caller, query }: PageRequest,
   { resource, path }: Service,
+  reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const wanted = textIn(request.query, 'columns')
-  const hidden = new Set(hiddenColumns(merchantCaller(request, services).privileges, resource).map(({ name }) => name))
+  const wanted = textIn(query, 'columns')
+  const hidden = new Set(hiddenColumns(caller.privileges, resource).map(({ name }) => name))
   const all = columnsOf(resource).filter(isTaken)
-  const chosen = wanted === ALL ? all.map(({ name }) => name) : resource.files?.[wanted]
+  const chosen = wanted === ALL ? all.map(({ name }) => name) : resource.usualColumns?.[wanted]
   const columns = chosen?.filter((name) => !hidden.has(name))
   if (columns === undefined) throw new StoreFailure('not-found', 'There is no such template')
   const name = `${path.slice('/admin/'.length)}-${wanted.replaceAll(' ', '-')}.csv`
@@ -40,14 +40,11 @@ export async function sendTemplate(
 const BATCH = 500
 
 /** Sends what is wrong with the lines of a file, a problem a line. */
-export async function sendProblems(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
-): Promise<FastifyReply> {
-  const { caller, found, isHidden } = await importOf(request, services)
+export async function sendProblems(asked: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { found, isHidden } = await importOf(asked, reply)
   const { id } = found
-  return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id, isHidden, languageFor(request)))
+  const rows = problemRows(asked.caller, id, isHidden, languageFor(reply.request))
+  return sendCsv(reply, `import-${id}-errors.csv`, rows)
 }
 
 async function* problemRows(

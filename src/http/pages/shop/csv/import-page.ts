@@ -1,14 +1,13 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { allows } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
-import type { Resource } from '../../../../engine/definition/define.ts'
+import type { Resource } from '../../../../engine/definition/resource.ts'
 import type { CsvImportName } from '../../../../foundation/database/generated/client.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { labelOf } from '../../../../foundation/texts/label.ts'
 import { english } from '../../../../foundation/texts/language.ts'
 import { andOf, type Phrase, type Text, t, written } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import type { CsvImports } from '../../../../shop/csv/apply/runner.ts'
 import { hiddenColumns } from '../../../../shop/csv/lines/columns.ts'
 import {
@@ -28,22 +27,15 @@ import { listNames } from '../../../../shop/csv/lines/new-names.ts'
 import { BELOW_COST } from '../../../../shop/csv/lines/worth-a-look.ts'
 import { hasParts } from '../../../../shop/csv/take-in/parts.ts'
 import { isPutBackable, putBack } from '../../../../shop/csv/undo/back.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import {
-  type CallerServices,
-  languageFor,
-  merchantCaller,
-  merchantOf,
-  requirePrivileges,
-  textIn,
-} from '../../../html/request.ts'
+import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { idIn, type PageRequest } from '../../frame/request.ts'
 import { type Codes, codedInRecord, readCodes } from '../../records/codes.ts'
-import { idIn } from '../../records/record-page.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
 import { seenBy } from '../../records/seen.ts'
-import { services as allServices, type List, type Service } from '../../records/services.ts'
+import type { List, Service } from '../../records/services.ts'
+import { shopServices } from '../services.ts'
 import { type ChangeWords, wordsOf } from './change-words.ts'
 
 const LINES_SHOWN = 50
@@ -61,11 +53,10 @@ interface Tab {
 }
 
 /** The latest imports and bulk changes of the store. */
-export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
-  const asked = textIn(request.query, 'before')
+export async function importsPage({ caller, query }: PageRequest): Promise<HtmlPage> {
+  const asked = textIn(query, 'before')
   const before = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : null
-  const writable = allServices.filter(({ resource }) => allows(caller.privileges, resource.privilege, 'write'))
+  const writable = shopServices.filter(({ resource }) => allows(caller.privileges, resource.privilege, 'write'))
   const found = await listImports(caller, {
     services: writable.map(({ resource }) => resource.service),
     before,
@@ -74,7 +65,7 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
   const imports = found.slice(0, IMPORTS_SHOWN).map(async (one) => ({
     ...one,
     service: serviceOf(one),
-    state: stateOf(one, services.now()),
+    state: stateOf(one, caller.now()),
     title: (await wordsOf(caller, one)).title,
   }))
   return {
@@ -89,18 +80,17 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
 }
 
 /** Returns the import that an address names. Throws (403) where the merchant may not change records of its service, or is to show who they are again. */
-export async function importOf(request: FastifyRequest, services: CallerServices): Promise<Found> {
-  const caller = merchantCaller(request, services)
-  const found = await findImport(caller, idIn(request))
-  const { resource } = serviceOf(found)
+export async function importOf(asked: PageRequest, { request }: FastifyReply): Promise<Found> {
+  const { caller } = asked
+  const found = await findImport(caller, idIn(asked))
+  const { resource, special } = serviceOf(found)
   requirePrivileges(merchantOf(request), [[resource.privilege, 'write']])
-  if (resource === customers) requireProof(request)
+  if (special.isFileProved) requireProof(request)
   const hidden = hiddenColumns(caller.privileges, resource).map(({ name }) => name)
-  return { caller, found, hidden, isHidden: (column) => hidden.includes(column) }
+  return { found, hidden, isHidden: (column) => hidden.includes(column) }
 }
 
 interface Found {
-  readonly caller: Caller
   readonly found: Import
   /** The columns that the merchant is not shown, which somebody else's file may have. */
   readonly hidden: readonly string[]
@@ -108,12 +98,13 @@ interface Found {
 }
 
 /** What a file would change, is changing or has changed. */
-export async function importPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const { caller, found, hidden, isHidden } = await importOf(request, services)
+export async function importPage(given: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const { caller, query, writing } = given
+  const { found, hidden, isHidden } = await importOf(given, reply)
   const tabs = tabsOf(found).filter(({ count }) => count > 0)
-  const asked = textIn(request.query, 'show')
+  const asked = textIn(query, 'show')
   const tab = tabs.find(({ name }) => name === asked) ?? tabs[0]
-  const after = /^\d{1,9}$/.test(textIn(request.query, 'after')) ? Number(textIn(request.query, 'after')) : 0
+  const after = /^\d{1,9}$/.test(textIn(query, 'after')) ? Number(textIn(query, 'after')) : 0
   const { outcomes = [], isMarked = false } = tab ?? {}
   const lines = await listLines(caller, found.id, { outcomes, isMarked, after, limit: LINES_SHOWN + 1 })
   const address = `/admin/csv/${found.id}`
@@ -143,7 +134,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
-      state: stateOf(found, services.now()),
+      state: stateOf(found, caller.now()),
       address,
       tabs,
       tab: tab ?? null,
@@ -164,7 +155,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       canApply: !(await changesColumns(caller, found.id, hidden)),
       missing: missing.length > 0 ? andOf(missing) : null,
       columns: columnsShown(found),
-      decimal: decimalText(found, languageFor(request).format),
+      decimal: decimalText(found, writing),
       hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
@@ -304,7 +295,7 @@ function actionOf({ changes, creates }: Import, { one, all }: Service): Text {
 }
 
 export function serviceOf({ service }: Pick<Import, 'service'>): Service {
-  const found = allServices.find(({ resource }) => resource.service === service)
+  const found = shopServices.find(({ resource }) => resource.service === service)
   if (found === undefined) throw new Error(`There is no service ${service}`)
   return found
 }
@@ -332,10 +323,12 @@ const states = {
 
 /** Has the changes made in the background. Sent again, it leads to the same page and does nothing. */
 export async function applyChanges(
-  request: FastifyRequest,
-  services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake' | 'soon'> },
+  asked: PageRequest,
+  reply: FastifyReply,
+  csvImports: Pick<CsvImports, 'wake' | 'soon'>,
 ): Promise<string> {
-  const { caller, found, hidden } = await importOf(request, services)
+  const { caller } = asked
+  const { found, hidden } = await importOf(asked, reply)
   const { id } = found
   if (await changesColumns(caller, id, hidden)) {
     const message =
@@ -350,24 +343,20 @@ export async function applyChanges(
   const isFew = found.changes + found.creates <= FEW_LINES
   if (await startImport(caller, id)) {
     // Who changes a few records sees what came of it at once.
-    if (isFew) await services.csvImports.soon(SOON_MS)
-    else services.csvImports.wake()
+    if (isFew) await csvImports.soon(SOON_MS)
+    else csvImports.wake()
   }
   return `/admin/csv/${id}`
 }
 
-export async function cancel(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { caller, found } = await importOf(request, services)
-  const { id } = found
-  await cancelImport(caller, id)
+export async function cancel(asked: PageRequest, reply: FastifyReply): Promise<string> {
+  const { id } = (await importOf(asked, reply)).found
+  await cancelImport(asked.caller, id)
   return `/admin/csv/${id}`
 }
 
 /** Works out what puts a change back, and leads to its preview. */
-export async function putImportBack(
-  request: FastifyRequest,
-  services: CallerServices & { readonly secrets: Secrets },
-): Promise<string> {
-  const { caller, found } = await importOf(request, services)
-  return `/admin/csv/${await putBack(caller, found, services.secrets)}`
+export async function putImportBack(asked: PageRequest, reply: FastifyReply): Promise<string> {
+  const { found } = await importOf(asked, reply)
+  return `/admin/csv/${await putBack(asked.caller, found, asked.caller.secrets)}`
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
@@ -19,7 +19,8 @@ import { keptParts } from '../../../../shop/csv/take-in/parts.ts'
 import { readMapped } from '../../../../shop/csv/take-in/take-in.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, formOf, textIn } from '../../../html/request.ts'
+import { textIn } from '../../../html/request.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { Service } from '../../records/services.ts'
 import { importOf, isLost, serviceOf } from './import-page.ts'
@@ -31,16 +32,14 @@ const SAMPLE_LENGTH_MAX = 40
 /** What a select has for a column that is left out. */
 const LEFT_OUT = '-'
 
-type MappingServices = CallerServices & { readonly secrets: Secrets }
-
 /** Asks what the columns of a file mean. What was said of the same headings before, or seems likely, is chosen. */
-export async function mappingPage(request: FastifyRequest, services: MappingServices): Promise<HtmlPage> {
-  const { caller, found } = await openImport(request, services)
+export async function mappingPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const { caller, typed } = asked
+  const found = await openImport(asked, reply)
   const service = serviceOf(found)
-  const typed = formOf(request)
   const { suggestions, isFormer } = suggest(caller, service.resource, found.headings)
   const chosen = await chosenFor(caller, service, found, suggestions)
-  const samples = await samplesOf(caller, found, services.secrets)
+  const samples = await samplesOf(caller, found, caller.secrets)
   const columns = found.headings.map((heading, place) => {
     const { question = '', reason = '' } = suggestions[place] ?? {}
     const field = `column.${place}`
@@ -75,11 +74,10 @@ export async function mappingPage(request: FastifyRequest, services: MappingServ
 }
 
 /** The import, whose rows are kept. Throws (409) when they are not. */
-async function openImport(request: FastifyRequest, services: CallerServices) {
-  const opened = await importOf(request, services)
-  const { found } = opened
-  const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, services.now())
-  if (found.source !== 'own' && !isOfRecords(found) && isOpen) return opened
+async function openImport(asked: PageRequest, reply: FastifyReply): Promise<Import> {
+  const { found } = await importOf(asked, reply)
+  const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, asked.caller.now())
+  if (found.source !== 'own' && !isOfRecords(found) && isOpen) return found
   throw new StoreFailure('conflict', 'What the columns of this file mean cannot be changed any more. Import it again')
 }
 
@@ -136,20 +134,20 @@ function groupsFor({ privileges }: Caller, whole: Service): Group[] {
 }
 
 /** Reads the kept rows by what was chosen, which changes nothing yet, and remembers it for files with the same headings. */
-export async function assignColumns(request: FastifyRequest, services: MappingServices): Promise<string> {
-  const { caller, found } = await openImport(request, services)
+export async function assignColumns(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  const { caller } = asked
+  const found = await openImport(asked, reply)
   const { resource } = serviceOf(found)
-  const meanings = meaningsIn(request, caller, found)
+  const meanings = meaningsIn(asked, found)
   await remember(caller, resource, found.headings, meanings)
-  await readMapped(caller, found, meanings, services.secrets)
+  await readMapped(caller, found, meanings, caller.secrets)
   return `/admin/csv/${found.id}`
 }
 
 /** What was chosen for each heading. Throws (400) with every fault. */
-function meaningsIn(request: FastifyRequest, caller: Caller, found: Import): Meaning[] {
+function meaningsIn({ caller, typed }: Sent<PageRequest>, found: Import): Meaning[] {
   const { headings } = found
   const { resource } = serviceOf(found)
-  const typed = formOf(request)
   const targets = new Set(targetsFor(caller.privileges, resource).map(({ name }) => name))
   const { suggestions } = suggest(caller, resource, headings)
   const faults: Fault[] = []

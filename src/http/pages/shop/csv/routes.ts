@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import type { CsvImports } from '../../../../shop/csv/apply/runner.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
 import type { Privilege } from '../../../../shop/staff/roles.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
-import { takeUploads } from '../../../html/upload.ts'
-import { services as allServices, canImport } from '../../records/services.ts'
+import { storePages } from '../../frame/pages.ts'
+import { readRequest } from '../../frame/request.ts'
+import { canImport, type Service } from '../../records/services.ts'
+import { shopServices } from '../services.ts'
 import { sendProblems, sendTemplate } from './files.ts'
 import { applyChanges, cancel, importPage, importsPage, putImportBack } from './import-page.ts'
 import { assignColumns, mappingPage } from './mapping-page.ts'
+import { takeUploads } from './upload.ts'
 import { upload, uploadPage } from './upload-page.ts'
 
 export interface CsvServices extends CallerServices {
-  readonly secrets: Secrets
   readonly csvImports: Pick<CsvImports, 'wake' | 'soon'>
 }
 
@@ -21,43 +21,31 @@ export interface CsvServices extends CallerServices {
 export function csvPages(app: FastifyInstance, services: CsvServices): void {
   app.register(async (scope) => {
     takeUploads(scope)
-    for (const service of allServices.filter(canImport)) {
-      const pages = adminPages(scope, [service.resource.privilege as Privilege, 'write'])
-      const { get, page, upload: uploadForm } = service.resource === customers ? pages.proved : pages
-      const path = `${service.path}/csv`
-      page(path, (request) => uploadPage(request, services, service))
-      get(`${path}/template`, (request, reply) => sendTemplate(request, reply, services, service))
-      uploadForm(
-        path,
-        (request, reply) => upload(request, reply, services, service),
-        (request) => uploadPage(request, services, service),
-      )
-    }
+    for (const service of shopServices.filter(canImport)) uploadPages(scope, services, service)
     // Which service's records an import changes is known by its id alone: the pages look.
-    const { get, page, form } = adminPages(scope)
-    page('/admin/csv', (request) => importsPage(request, services))
-    page('/admin/csv/:id', (request) => importPage(request, services))
-    get('/admin/csv/:id/problems', (request, reply) => sendProblems(request, reply, services))
-    page('/admin/csv/:id/columns', (request) => mappingPage(request, services))
-    form(
-      '/admin/csv/:id/columns',
-      (request) => assignColumns(request, services),
-      (request) => mappingPage(request, services),
-    )
-    form(
-      '/admin/csv/:id/apply',
-      (request) => applyChanges(request, services),
-      (request) => importPage(request, services),
-    )
-    form(
-      '/admin/csv/:id/back',
-      (request) => putImportBack(request, services),
-      (request) => importPage(request, services),
-    )
-    form(
-      '/admin/csv/:id/cancel',
-      (request) => cancel(request, services),
-      (request) => importPage(request, services),
-    )
+    const { get, page, form, pair } = storePages(adminPages(scope), services)
+    const address = '/admin/csv/:id'
+    page('/admin/csv', importsPage)
+    page(address, importPage)
+    get(`${address}/problems`, sendProblems)
+    pair(`${address}/columns`, mappingPage, assignColumns)
+    form(`${address}/apply`, (asked, reply) => applyChanges(asked, reply, services.csvImports), importPage)
+    form(`${address}/back`, putImportBack, importPage)
+    form(`${address}/cancel`, cancel, importPage)
   })
+}
+
+function uploadPages(scope: FastifyInstance, services: CsvServices, service: Service): void {
+  const { resource, path: home, special } = service
+  const pages = adminPages(scope, [resource.privilege as Privilege, 'write'])
+  const admitted = special.isFileProved ? pages.proved : pages
+  const { get, page } = storePages(admitted, services)
+  const path = `${home}/csv`
+  page(path, (asked) => uploadPage(asked, service))
+  get(`${path}/template`, (asked, reply) => sendTemplate(asked, service, reply))
+  admitted.upload(
+    path,
+    (request, reply) => upload(readRequest(request, services), service, reply),
+    (request) => uploadPage(readRequest(request, services), service),
+  )
 }

@@ -1,23 +1,23 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { fieldText } from '../../../../engine/definition/fields.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
-import type { Language } from '../../../../foundation/texts/language.ts'
+import type { Format } from '../../../../foundation/texts/format.ts'
 import { andOf, orOf, type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import { columnsOf, isTaken, namingOf } from '../../../../shop/csv/lines/columns.ts'
 import { FILE_BYTES_MAX, LINES_MAX } from '../../../../shop/csv/lines/limits.ts'
 import type { Decimal } from '../../../../shop/csv/lines/writing.ts'
 import { takeIn } from '../../../../shop/csv/take-in/take-in.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, type Form, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
-import { receiveFile } from '../../../html/upload.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { PageRequest } from '../../frame/request.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { Service, Value } from '../../records/services.ts'
 import { inputOf } from '../../records/values.ts'
+import { receiveFile } from './upload.ts'
 
 /** The form that takes a file in, and what a file may have. */
-export function uploadPage(request: FastifyRequest, services: CallerServices, whole: Service): HtmlPage {
-  const service = seenBy(merchantCaller(request, services).privileges, whole)
+export function uploadPage({ caller, writing, typed }: PageRequest, whole: Service): HtmlPage {
+  const service = seenBy(caller.privileges, whole)
   const { resource, all, values } = service
   const { key, text } = namingOf(resource)
   const taken = new Set(
@@ -34,7 +34,7 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
   return {
     template: '/pages/shop/csv/upload',
     title: t('Import {records} from CSV', { records: all }),
-    values: { decimal: textIn(request.body, 'decimal') },
+    values: { decimal: textIn(typed, 'decimal') },
     data: {
       service,
       key: key.name,
@@ -45,20 +45,20 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
       canCreate: resource.methods.includes('POST'),
       canUpdate: resource.methods.includes('PUT'),
       isFormerKnown: resource.formerFile !== undefined,
-      templates: [...Object.keys(resource.files ?? {}), ALL].map((name) => ({
+      templates: [...Object.keys(resource.usualColumns ?? {}), ALL].map((name) => ({
         name,
         title: name === ALL ? t('all columns') : t(name),
       })),
       linesMax: LINES_MAX,
       // What is not said follows from the file and from who sends it.
-      ...decimalsFor(languageFor(request)),
+      ...decimalsFor(writing),
       sizeMax: FILE_BYTES_MAX / 1024 / 1024,
     },
   }
 }
 
 /** How the numbers of a file may be written, and what is meant where nobody says it (`likelyDecimal`). */
-function decimalsFor({ format: { decimalSign } }: Language) {
+function decimalsFor({ decimalSign }: Format) {
   const decimals: readonly (readonly [Decimal | '', Phrase])[] = [
     ['', t('As the file shows')],
     ['point', '12.50'],
@@ -108,15 +108,12 @@ function decimalIn(fields: Form): Decimal | null {
 
 /** Reads the file of the form, which changes nothing yet. Leads on to its preview, or to where a person says what its columns mean. */
 export async function upload(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices & { readonly secrets: Secrets },
+  { caller, writing: sender }: PageRequest,
   { resource }: Service,
+  reply: FastifyReply,
 ): Promise<string> {
-  const caller = merchantCaller(request, services)
-  const { format: sender } = languageFor(request)
-  const { id, isMapped } = await receiveFile(request, reply, FILE_BYTES_MAX, ({ fields, ...file }) =>
-    takeIn(caller, resource, { ...file, sender, decimal: decimalIn(fields) }, services.secrets),
+  const { id, isMapped } = await receiveFile(reply.request, reply, FILE_BYTES_MAX, ({ fields, ...file }) =>
+    takeIn(caller, resource, { ...file, sender, decimal: decimalIn(fields) }, caller.secrets),
   )
   return isMapped ? `/admin/csv/${id}/columns` : `/admin/csv/${id}`
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { mailsAre } from '../../../../access/mail/write.ts'
 import {
   type CustomerLinkServices,
@@ -6,60 +6,44 @@ import {
   mailedTo,
   sendCustomerLink,
 } from '../../../../access/people/customer-links.ts'
-import { getRecord } from '../../../../engine/reading/read.ts'
 import { english } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { type CustomerRecord, customers } from '../../../../shop/resources/customers/customers.ts'
 import { addNote, deleteNote } from '../../../../shop/resources/customers/notes.ts'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type CallerServices, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { idIn, recordPage } from '../../records/record-page.ts'
+import { actorOf, type CallerServices, merchantOf, textIn } from '../../../html/request.ts'
+import { addOnce } from '../../frame/once.ts'
+import { recordPages } from '../../frame/pages.ts'
+import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
+import { recordPage } from '../../records/record-page.ts'
 import { seenBy } from '../../records/seen.ts'
-import { targetService } from '../../records/services.ts'
 import { titleOf } from '../../records/values.ts'
-import { addOnce } from '../orders/once.ts'
+import { customerService } from './special.ts'
 
 export type CustomerPagesServices = CallerServices & CustomerLinkServices
 
 /** Adds what is done on the page of a customer: the shop's notes, and the link that signs the customer in. */
 export function customerPages(app: FastifyInstance, services: CustomerPagesServices): void {
-  const { page, form } = adminPages(app, ['Customers', 'write'])
-  const again = async (request: FastifyRequest, reply: FastifyReply): Promise<HtmlPage> => {
-    const service = seenBy(merchantCaller(request, services).privileges, targetService(customers))
-    return { ...(await recordPage(request, reply, services, service)), values: formOf(request) }
-  }
-  form('/admin/customers/:id/notes', (request) => takeNote(request, services), again)
-  form(
-    '/admin/customers/:id/notes/:noteId/delete',
-    async (request) => {
-      const { id, noteId } = readIds(request.params, 'id', 'noteId')
-      await deleteNote(merchantCaller(request, services), id, noteId)
-      return `/admin/customers/${id}?notice=note-deleted#notes`
-    },
-    again,
-  )
-  const link = '/admin/customers/:id/sign-in-link'
-  page(link, (request) => linkPage(request, services))
-  form(
-    link,
-    (request, reply) => makeLink(request, reply, services),
-    (request) => linkPage(request, services),
-  )
+  const { form, pair } = recordPages(adminPages(app, ['Customers', 'write']), services, customers)
+  const address = '/admin/customers/:id'
+  form(`${address}/notes`, takeNote, shownAgain)
+  form(`${address}/notes/:noteId/delete`, dropNote, shownAgain)
+  const linkPage = (asked: RecordRequest<CustomerRecord>) => linkPageOf(asked, services)
+  pair(`${address}/sign-in-link`, linkPage, (asked, reply) => makeLink(asked, reply, services))
 }
 
-async function takeNote(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  // The key of a form is claimed for a customer that there is.
-  await getRecord(caller, customers, id)
-  await addOnce(caller, form, {
+async function shownAgain(asked: RecordRequest<CustomerRecord>, reply: FastifyReply): Promise<HtmlPage> {
+  const page = await recordPage(asked, seenBy(asked.caller.privileges, customerService), reply)
+  return { ...page, values: asked.typed ?? {} }
+}
+
+async function takeNote({ caller, id, typed }: Sent<RecordRequest>, { request }: FastifyReply): Promise<string> {
+  await addOnce(caller, typed, {
     scope: `note of customer ${id}`,
     resultKey: 'NoteID',
     add: (remember) =>
-      addNote(caller, id, { text: textIn(form, 'Note'), writtenBy: merchantOf(request).email }, remember),
+      addNote(caller, id, { text: textIn(typed, 'Note'), writtenBy: merchantOf(request).email }, remember),
     idOf: Number,
     messages: {
       isDone: 'This form has added a note already. If you want to add this one too, press the button again',
@@ -69,32 +53,41 @@ async function takeNote(request: FastifyRequest, services: CallerServices): Prom
   return `/admin/customers/${id}?notice=note-added#notes`
 }
 
-async function customerIn(request: FastifyRequest, services: CallerServices) {
-  const id = idIn(request)
-  const record = JSON.parse(await getRecord(merchantCaller(request, services), customers, id))
-  return { id, name: titleOf(targetService(customers), record), email: record.Email, isEnabled: record.Enabled }
+async function dropNote(asked: RecordRequest): Promise<string> {
+  const { caller, id } = asked
+  await deleteNote(caller, id, idIn(asked, 'noteId'))
+  return `/admin/customers/${id}?notice=note-deleted#notes`
 }
 
-async function linkPage(request: FastifyRequest, services: CustomerPagesServices): Promise<HtmlPage> {
-  const { id, name, email, isEnabled } = await customerIn(request, services)
+function linkPageOf(
+  { record }: RecordRequest<CustomerRecord>,
+  services: CustomerPagesServices,
+  link: string | null = null,
+): HtmlPage {
+  const name = titleOf(customerService, record)
   const isUnsent = mailsAre(services.config) === 'shown'
   return {
     template: '/pages/shop/customers/sign-in-link',
     title: t('Sign-in link for {name}', { name }),
-    data: { id, name, isEnabled, mailedTo: mailedTo(services, email), isUnsent, minutes: LINK_MINUTES, link: null },
+    data: {
+      name,
+      isEnabled: record.Enabled,
+      mailedTo: mailedTo(services, record.Email),
+      isUnsent,
+      minutes: LINK_MINUTES,
+      link,
+    },
   }
 }
 
 /** A link that is not mailed is shown once. */
-async function makeLink(request: FastifyRequest, reply: FastifyReply, services: CustomerPagesServices) {
-  const { id, name } = await customerIn(request, services)
-  const caller = merchantCaller(request, services)
-  const link = await sendCustomerLink(services, caller, {
-    customerId: id,
-    name: english(name),
-    actor: actorOf(request),
-  })
-  if (link === null) return `/admin/customers/${id}?notice=customer-link-mailed`
-  const shown = await linkPage(request, services)
-  return sendPage(reply, { ...shown, data: { ...shown.data, link } })
+async function makeLink(
+  asked: RecordRequest<CustomerRecord>,
+  { request }: FastifyReply,
+  services: CustomerPagesServices,
+): Promise<string | HtmlPage> {
+  const { caller, id, record } = asked
+  const name = english(titleOf(customerService, record))
+  const link = await sendCustomerLink(services, caller, { customerId: id, name, actor: actorOf(request) })
+  return link === null ? `/admin/customers/${id}?notice=customer-link-mailed` : linkPageOf(asked, services, link)
 }

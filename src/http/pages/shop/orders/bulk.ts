@@ -1,66 +1,66 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import { countFormer, type Import } from '../../../../shop/csv/lines/imports.ts'
 import { compareChosen, type Intended, keepChosen } from '../../../../shop/csv/undo/chosen.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { holdsStock, statusPartial, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
+import {
+  type StatusEffect,
+  statusEffectOf,
+  statusPartial,
+  statusShipped,
+} from '../../../../shop/resources/orders/statuses.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { owedOf, type PaidRecord } from '../../order-payments.ts'
+import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { chosenIn, chosenOrAll, isAllChosen } from '../../records/chosen.ts'
 import { askedIn, listPage } from '../../records/list-page.ts'
 import { listedOf } from '../../records/listing.ts'
-import { targetService } from '../../records/services.ts'
-import { listStatusNames } from '../../status-names.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
-import { invoiceOf, type Numbered, textsOf } from './listing.ts'
 import { requireForSlips, slipKindIn } from './slips.ts'
+import { orderService } from './special.ts'
 
 /** Adds what can be done with several orders of the list at once. */
-export function bulkPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
-  const { form } = adminPages(app, ['Orders', 'write'])
-  const reading = adminPages(app, ['Orders', 'read'])
-  const listedFor = (request: FastifyRequest) =>
-    listedOf(merchantCaller(request, services).privileges, targetService(orders))
+export function bulkPages(app: FastifyInstance, services: CallerServices): void {
+  const reading = storePages(adminPages(app, ['Orders', 'read']), services)
+  storePages(adminPages(app, ['Orders', 'write']), services).form('/admin/orders/bulk/status', compareStatus, listAgain)
+  reading.form('/admin/orders/bulk/slips', leadToSlips, listAgain)
+  reading.form('/admin/orders/bulk/file', leadToFile, listAgain)
+}
 
-  const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
-    const { listed, listing } = listedFor(request)
-    const page = await listPage(request, services, listed, listing)
-    const labels = { ids: t('Orders'), OrderStatusID: t('The status') }
-    return { ...page, values: { ...page.values, ...formOf(request) }, data: { ...page.data, labels } }
-  }
+async function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const page = await listPage(asked, orderService, reply)
+  const labels = { ids: t('Orders'), OrderStatusID: t('The status') }
+  return { ...page, values: { ...page.values, ...asked.typed }, data: { ...page.data, labels } }
+}
 
-  form(
-    '/admin/orders/bulk/status',
-    async (request) => {
-      const caller = merchantCaller(request, services)
-      const { id: statusId } = await statusIn(caller, formOf(request))
-      const ids = await chosenOrAll(request, services, listedFor(request).listed)
-      const id = await keepChosen(caller, orders, ids)
-      const change: StatusChange = { kind: 'status', statusId }
-      const intend = (order: object) => intendedWith(order as Order, statusId)
-      await compareChosen(caller, { id, service: orders.service }, change, { intend, secrets: services.secrets })
-      return `/admin/csv/${id}`
-    },
-    listAgain,
-  )
-  const slips = async (request: FastifyRequest) => {
-    const sent = formOf(request)
-    requireForSlips(request, slipKindIn(sent))
-    const ids = isAllChosen(sent) ? await chosenOrAll(request, services, listedFor(request).listed) : chosenIn(sent)
-    return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn({ ids: ids.join(',') }).join(','), kind: slipKindIn(sent) })}`
-  }
-  reading.form('/admin/orders/bulk/slips', slips, listAgain)
-  const file = async (request: FastifyRequest) => {
-    const sent = formOf(request)
-    const { filters, sort } = askedIn(request.query, listedFor(request).listed)
-    const those = isAllChosen(sent) ? { ...filters, ...(sort !== '' && { sort }) } : { ids: chosenIn(sent).join(',') }
-    return `/admin/orders/export?${new URLSearchParams({ ...those, format: 'csv' })}`
-  }
-  reading.form('/admin/orders/bulk/file', file, listAgain)
+async function compareStatus(asked: Sent<PageRequest>): Promise<string> {
+  const { caller, typed } = asked
+  const { id: statusId } = await statusIn(caller, typed)
+  const id = await keepChosen(caller, orders, await chosenOrAll(asked, orderService))
+  const change: StatusChange = { kind: 'status', statusId }
+  const intend = (order: object) => intendedWith(order as OrderRecord, statusId)
+  await compareChosen(caller, { id, service: orders.service }, change, { intend, secrets: caller.secrets })
+  return `/admin/csv/${id}`
+}
+
+async function leadToSlips(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  const { typed } = asked
+  const kind = slipKindIn(typed)
+  requireForSlips(request, kind)
+  const ids = isAllChosen(typed) ? await chosenOrAll(asked, orderService) : chosenIn(typed)
+  return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn({ ids: ids.join(',') }).join(','), kind })}`
+}
+
+async function leadToFile({ caller, query, typed }: Sent<PageRequest>): Promise<string> {
+  const { filters, sort } = askedIn(query, listedOf(caller.privileges, orderService))
+  const those = isAllChosen(typed) ? { ...filters, ...(sort !== '' && { sort }) } : { ids: chosenIn(typed).join(',') }
+  return `/admin/orders/export?${new URLSearchParams({ ...those, format: 'csv' })}`
 }
 
 /** What is done with chosen orders. */
@@ -69,19 +69,15 @@ export interface StatusChange {
   readonly statusId: number
 }
 
-interface Order extends PaidRecord, Numbered {
-  readonly OrderStatusID: number
-}
-
 /** Statuses of orders whose goods have left. */
 const leaving: ReadonlySet<number> = new Set([statusPartial, statusShipped])
 
 /** The goods, the payments and the customer of an order are what somebody decides by, so all of it has to stay as it was shown. */
-function intendedWith(order: Order, statusId: number): Intended {
+function intendedWith(order: OrderRecord, statusId: number): Intended {
   const { OrderStatusID: from } = order
   const name = invoiceOf(order)
   if (from === statusId) return { name, body: {}, changes: [] }
-  const isUnpaid = leaving.has(statusId) && owedOf(order) > 0
+  const isUnpaid = leaving.has(statusId) && paymentsOf(order).owed > 0
   const change = ['OrderStatusID', String(from), String(statusId)] as const
   return {
     name,
@@ -98,10 +94,7 @@ async function statusIn({ db, store }: Caller, form: Form) {
   return status
 }
 
-/** What a change of status does to the stock of an order's goods. */
-type StockEffect = 'returned' | 'taken' | 'none'
-
-const effects: Readonly<Record<StockEffect, (count: number) => Text>> = {
+const effects: Readonly<Record<StatusEffect, (count: number) => Text>> = {
   returned: (count) =>
     t(
       '{count, plural, one {# order: its goods go back into stock.} other {# orders: their goods go back into stock.}}',
@@ -116,11 +109,6 @@ const effects: Readonly<Record<StockEffect, (count: number) => Text>> = {
     t('{count, plural, one {# order: stock does not change.} other {# orders: stock does not change.}}', { count }),
 }
 
-function stockEffect(from: number, to: number): StockEffect {
-  if (holdsStock(from) === holdsStock(to)) return 'none'
-  return holdsStock(from) ? 'returned' : 'taken'
-}
-
 /** What a change of the status of many orders is called, and what becomes of their stock. */
 export async function statusWords(
   caller: Caller,
@@ -128,9 +116,9 @@ export async function statusWords(
   { statusId }: StatusChange,
 ): Promise<ChangeWords> {
   const textOf = textsOf(await listStatusNames(caller.db, caller.store.id))
-  const counts = new Map<StockEffect, number>()
+  const counts = new Map<StatusEffect, number>()
   for (const [from, count] of state === 'ready' ? await countFormer(caller, id, 'OrderStatusID') : []) {
-    const effect = stockEffect(Number(from), statusId)
+    const effect = statusEffectOf(Number(from), statusId)
     counts.set(effect, (counts.get(effect) ?? 0) + count)
   }
   return {

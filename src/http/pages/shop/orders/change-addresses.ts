@@ -1,56 +1,42 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
-import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { valueIn } from '../../../../foundation/values/json.ts'
-import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { writingOf } from '../../../html/numbers.ts'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { billingNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { parcelNumbers, readDepartures, type ShippedRecord } from '../../order-parcels.ts'
+import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { recordPages } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../../records/form.ts'
 import { seenList, seenValues } from '../../records/seen.ts'
-import { services as allServices, type List, type Value } from '../../records/services.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { inputOf, plainText, type Wire } from '../../records/values.ts'
-import { invoiceOf } from './listing.ts'
+import type { List, Value } from '../../records/services.ts'
+import { inputOf, plainText } from '../../records/values.ts'
+import { orderService } from './special.ts'
 
 const address = '/admin/orders/:id/addresses'
 const advice = 'Compare what you typed with what is stored now, and save again'
 
 /** Adds the pages that change the billing address of an order and the addresses of its shipments. */
 export function addressPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = adminPages(app, ['Orders', 'write'])
-  const { post } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
-  page(address, (request) => addressPage(request, services))
+  recordPages(adminPages(app, ['Orders', 'write']), services, orders).pair(address, addressPage, save)
+  const withCustomers = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
   // Shows the form again, with the billing address for a shipment.
-  post(`${address}/copy`, async (request, reply) =>
-    sendPage(reply, await addressPage(request, services, { typed: withBilling(formOf(request)) })),
-  )
-  form(
-    address,
-    (request) => save(request, services),
-    (request, _reply, { kind }) =>
-      addressPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+  recordPages(withCustomers, services, orders).again(`${address}/copy`, (asked) =>
+    addressPage({ ...asked, typed: withBilling(asked.typed ?? {}) }),
   )
 }
 
-const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
 const allBilling = valuesNamed(
-  serviceOfOrders().sections.flatMap(({ values }) => values),
-  [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`),
+  orderService.sections.flatMap(({ values }) => values),
+  billingNames,
 )
-const allShipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))
-
-function serviceOfOrders() {
-  const service = allServices.find(({ resource }) => resource === orders)
-  if (service === undefined) throw new Error('Orders have no pages')
-  return service
-}
+const allShipments = shipmentsWith([...shippingNames, 'ShipmentEmail'])
 
 function valuesNamed(values: readonly Value[], names: readonly string[]): Value[] {
   return names.map((name) => {
@@ -62,7 +48,7 @@ function valuesNamed(values: readonly Value[], names: readonly string[]): Value[
 
 /** The list of shipments, with only these values. */
 function shipmentsWith(names: readonly string[]): List {
-  const list = serviceOfOrders().sections.find((section) => section.list?.name === 'ShipmentList')?.list
+  const list = orderService.sections.find((section) => section.list?.name === 'ShipmentList')?.list
   if (!list) throw new Error('Orders have no list of shipments')
   return { ...list, values: valuesNamed(list.values, names) }
 }
@@ -72,22 +58,18 @@ function seenBy(privileges: Privileges) {
   return { billing: seenValues(privileges, allBilling), shipments: seenList(privileges, allShipments) }
 }
 
-async function addressPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
+async function addressPage({
+  caller,
+  record,
+  writing,
+  typed,
+  isOutdated,
+}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
   const { billing, shipments } = seenBy(caller.privileges)
-  const text = await getRecord(caller, orders, id)
-  const record = JSON.parse(text) as Wire &
-    ShippedRecord & { OrderID: number; InvoiceNumberPrefix: string; InvoiceNumber: number }
-  const writing = writingOf(request)
   const stored = { ...valuesTyped(billing, record, writing), ...listTyped(shipments, record, writing) }
   const values: Form = typed === null ? stored : { ...stored, ...typed }
   const field = fieldIn(values, isOutdated ? stored : null)
-  const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
+  const numbers = await readParcelNumbers(caller, record)
   const places = record.ShipmentList.map(({ ShipmentID }, place) => ({
     place,
     number: numbers.get(ShipmentID) ?? 0,
@@ -103,8 +85,6 @@ async function addressPage(
     title: t('Addresses of order {number}', { number: invoiceOf(record) }),
     values,
     data: {
-      id,
-      etag: tagOf(text, typed, isOutdated),
       billing: billing.map((value) => field(value, '')),
       shipments: places,
       labels: labelsOf(billing, places),
@@ -148,18 +128,12 @@ function withBilling(form: Form): Form {
   return { ...form, ...Object.fromEntries(fields.map(([name, value]) => [name, plainText(value)])) }
 }
 
-async function save(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  const precondition = ifUnchanged(form, 'order', advice)
-  const text = await getRecord(caller, orders, id)
-  precondition(text)
-  const record = JSON.parse(text) as Wire
+async function save(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+  const { caller, id, record, typed, writing } = asked
+  const precondition = requireUnchanged(asked, 'order', advice)
   const { billing, shipments } = seenBy(caller.privileges)
-  const writing = writingOf(request)
-  const ofBilling = changesOf({ values: billing, list: null }, form, record, writing)
-  const ofShipments = changesOf({ values: [], list: shipments }, form, record, writing)
+  const ofBilling = changesOf({ values: billing, list: null }, typed, record, writing)
+  const ofShipments = changesOf({ values: [], list: shipments }, typed, record, writing)
   const body = { ...ofBilling.body, ...ofShipments.body }
   if (Object.keys(body).length === 0) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(

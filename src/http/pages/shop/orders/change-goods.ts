@@ -1,128 +1,115 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import { orderFigures, otherAmount } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isAway, readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
+import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import { writingOf } from '../../../html/numbers.ts'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { orderFigures } from '../../order-figures.ts'
-import { parcelNumbers, readDepartures } from '../../order-parcels.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUpNewLines } from './goods-form.ts'
-import type { GoodsRecord, StoredItem } from './goods-record.ts'
-import { restockedByLine } from './goods-returned.ts'
-import { otherAmount } from './goods-total.ts'
-import { invoiceOf } from './listing.ts'
-import { lineLabels, newLineLabels } from './order-form.ts'
-import { rehearse, type StockEffect } from './rehearse.ts'
+import type { CallerServices, Form } from '../../../html/request.ts'
+import { recordPages } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { requireUnchanged } from '../../frame/unchanged.ts'
+import { isOfLine, newLineFields } from './form-lines.ts'
+import {
+  chargeFields,
+  goneName,
+  goodsChange,
+  goodsFields,
+  itemFields,
+  lookUpNewLines,
+  type StoredItem,
+} from './goods-form.ts'
+import { labelsOf, storedTexts } from './line-fields.ts'
 
 const address = '/admin/orders/:id/lines'
-const advice =
-  'The form shows what is stored now, and the lines that you added. Make your other changes again, and save'
+
+type Asked = RecordRequest<OrderRecord>
 
 /** Adds the pages that change the goods of an order, and its shipping cost, taxes and discounts. */
 export function goodsPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form, post } = adminPages(app, ['Orders', 'write'])
-  page(address, (request) => goodsPage(request, services))
-  // Shows the form again after looking up its new lines or adding one.
-  post(`${address}/lookup`, async (request, reply) =>
-    sendPage(reply, await goodsPage(request, services, { typed: formOf(request) })),
-  )
-  form(
-    `${address}/totals`,
-    async (request, reply) => sendPage(reply, await totalsPage(request, services)),
-    (request, _reply, { kind }) => refusedPage(request, services, kind),
-  )
-  form(
-    address,
-    (request) => save(request, services),
-    (request, _reply, { kind }) => refusedPage(request, services, kind),
-  )
-}
-
-function refusedPage(request: FastifyRequest, services: CallerServices, kind: string): Promise<HtmlPage> {
-  return goodsPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' })
+  const { pair, form, again } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
+  const show = (asked: Asked) => goodsPage(asked, null)
+  pair(address, show, save)
+  // Looks up the new lines of the form, or adds one.
+  again(`${address}/lookup`, show)
+  form(`${address}/totals`, totalsPage, show)
 }
 
 /** What saving would do. */
 interface Rehearsal {
-  readonly after: GoodsRecord
+  readonly after: OrderRecord
   readonly stock: readonly StockEffect[]
 }
 
-interface Shown {
-  readonly typed?: Form | null
-  /** Somebody else has changed the order: stored lines and amounts are shown as they are now. */
-  readonly isOutdated?: boolean
-  readonly rehearsal?: Rehearsal | null
-}
-
 async function goodsPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false, rehearsal = null }: Shown = {},
+  { caller, id, record, typed, writing, isOutdated }: Asked,
+  rehearsal: Rehearsal | null,
 ): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, orders, id)
-  const record = JSON.parse(text) as GoodsRecord & { InvoiceNumberPrefix: string; InvoiceNumber: number }
-  const writing = writingOf(request)
-  const stored = goodsTyped(record, writing)
-  const { lines, values } = await lookUpNewLines(caller, record, { form: typed ?? {}, writing })
-  const restocked = await restockedByLine(caller, record)
-  const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
-  const amounts = amountFieldsOf(record, numbers)
-  const shipped = new Set(record.ShipmentList.filter(isShipped).map(({ ShipmentID }) => ShipmentID))
+  const { currency } = caller.store
+  const stored = storedTexts(goodsFields(record), writing)
+  const { lines, values } = await lookUpNewLines(caller, record, { typed: typed ?? {}, writing })
+  const returned = new Map((await readReturnedLines(caller, id)).map((line) => [line.row.id, line]))
+  const charges = chargeFields(record, await readParcelNumbers(caller, record))
+  const shipped = new Set(record.ShipmentList.filter(isAway).map(({ ShipmentID }) => ShipmentID))
+  const goneLabels = record.OrderItemList.map((item) => ({
+    name: goneName(item),
+    label: t('{sku}: the order', { sku: item.ItemID }),
+  }))
   return {
     template: '/pages/shop/orders/change-goods',
     title: t('Goods of order {number}', { number: invoiceOf(record) }),
+    // Stored lines and amounts that somebody else has changed are shown as they are now.
     values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values) },
     data: {
-      id,
-      etag: tagOf(text, typed, isOutdated),
       stored: record.OrderItemList.map((item) => ({
         id: item.ItemIndexID,
         optionPrice: item.ItemOptionPrice,
-        figures: figuresOf(record, rehearsal, item, caller.store.currency),
+        figures: figuresOf(record, rehearsal, item, currency),
         isShipped: shipped.has(item.ItemShipmentID) || (record.ShipmentList.length === 1 && shipped.size === 1),
-        restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
+        restocked: toNumber(returned.get(item.ItemIndexID)?.restocked ?? 0n),
       })),
       lines,
       lookUpAddress: `/admin/orders/${id}/lines/lookup`,
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
-      amounts,
-      totals: totalsOf(record, rehearsal, caller.store.currency),
+      amounts: charges,
+      totals: totalsOf(record, rehearsal, currency),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
-      labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, newLineLabels) },
+      labels: labelsOf([
+        ...record.OrderItemList.flatMap(itemFields),
+        ...goneLabels,
+        ...charges,
+        ...newLineFields(lines, record.OrderItemList.length),
+      ]),
     },
   }
 }
 
 /** The fields of a form's new lines. */
 function newLinesIn(values: Form): Form {
-  const isOfNewLine = (name: string) => /^(Lines|(ItemID|ItemQuantity|ItemUnitPrice|Variant|Option)\..+)$/.test(name)
-  return Object.fromEntries(Object.entries(values).filter(([name]) => isOfNewLine(name)))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => name === 'Lines' || isOfLine(name)))
 }
 
 /** A stored line as it is, or as it would be; its amount is null where it would be removed. */
-function figuresOf(record: GoodsRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
-  const figuresIn = (of: GoodsRecord) => orderFigures(of, currency).lines.find(({ id }) => id === item.ItemIndexID)
+function figuresOf(record: OrderRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
+  const figuresIn = (of: OrderRecord) => orderFigures(of, currency).lines.find(({ id }) => id === item.ItemIndexID)
   const figures = figuresIn(record)
   return rehearsal === null ? figures : { ...figures, amount: figuresIn(rehearsal.after)?.amount ?? null }
 }
 
 /** The order's amounts as they are (`before`) and as they would be. */
-function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null, currency: string) {
-  const rowsOf = (of: GoodsRecord) => {
+function totalsOf(record: OrderRecord, rehearsal: Rehearsal | null, currency: string) {
+  const rowsOf = (of: OrderRecord) => {
     const { subtotal, shipping, tax, discount } = orderFigures(of, currency)
     return [subtotal, shipping, tax, -discount, otherAmount(of, currency), of.OrderAmount]
   }
@@ -142,33 +129,31 @@ function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null, currency: st
 }
 
 /** Reads what the form changes, unless the order has been changed since the form was shown. */
-async function readGoods(request: FastifyRequest, services: CallerServices) {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const typed = formOf(request)
-  const precondition = ifUnchanged(typed, 'order', advice)
-  const text = await getRecord(caller, orders, id)
-  precondition(text)
-  const record: GoodsRecord = JSON.parse(text)
-  const change = await goodsChange(caller, record, { form: typed, writing: writingOf(request) })
-  return { id, caller, typed, precondition, record, change }
+async function readGoods(asked: Sent<Asked>) {
+  const advice =
+    'The form shows what is stored now, and the lines that you added. Make your other changes again, and save'
+  const precondition = requireUnchanged(asked, 'order', advice)
+  return { precondition, change: await goodsChange(asked.caller, asked.record, asked) }
 }
 
 /** The form with what saving it would do. */
-async function totalsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const { id, caller, typed, precondition, record, change } = await readGoods(request, services)
-  if (change === null) return goodsPage(request, services, { typed, rehearsal: { after: record, stock: [] } })
+async function totalsPage(asked: Sent<Asked>): Promise<HtmlPage> {
+  const { caller, id, record } = asked
+  const { precondition, change } = await readGoods(asked)
+  if (change === null) return goodsPage(asked, { after: record, stock: [] })
   const { patch, productIds, nameOf } = change
-  const { result, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
+  const { result: after, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
     await lockRecord(tx, orders, id, [])
     await changeRecord(tx, orders, { kind: 'patch', id, patch }, { precondition })
-    return JSON.parse(await getRecord(tx, orders, id)) as GoodsRecord
+    const changed: OrderRecord = JSON.parse(await getRecord(tx, orders, id))
+    return changed
   }).catch(inFormFields(nameOf))
-  return goodsPage(request, services, { typed, rehearsal: { after: result, stock } })
+  return goodsPage(asked, { after, stock })
 }
 
-async function save(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id, caller, precondition, change } = await readGoods(request, services)
+async function save(asked: Sent<Asked>): Promise<string> {
+  const { caller, id } = asked
+  const { precondition, change } = await readGoods(asked)
   if (change === null) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),

@@ -1,11 +1,11 @@
 import type { Caller } from '../../../../engine/caller.ts'
-import { type Phrase, type TextValue, t } from '../../../../foundation/texts/text.ts'
-import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { type Phrase, type Text, type TextValue, t } from '../../../../foundation/texts/text.ts'
+import type { Fault } from '../../../../foundation/values/failure.ts'
 import { isOneLine } from '../../../../foundation/values/input.ts'
-import { INT32_MAX } from '../../../../foundation/values/int32.ts'
+import { INT32_MAX, isId } from '../../../../foundation/values/int32.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
 import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
-import { readBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { readWholeBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../../shop/resources/orders/choose-options.ts'
 import { optionPriceOf } from '../../../../shop/resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
@@ -22,9 +22,11 @@ import {
   variantOf,
 } from '../../../../shop/resources/orders/sold-products.ts'
 import { takesBackOrders } from '../../../../shop/resources/orders/stock.ts'
-import type { Writing } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { type FoundProducts, findProducts, SKU_LENGTH_MAX } from './find-products.ts'
+import type { TypedForm } from './line-fields.ts'
 
 /** The number of lines in the empty form of a new order. */
 const LINES_SHOWN = 3
@@ -41,14 +43,14 @@ export type FormLine = LookedUp['lines'][number]
  */
 export async function lookUpLines(
   caller: Caller,
-  { form: sent, writing }: { form: Form; writing: Writing },
-  linesShown = LINES_SHOWN,
+  { typed: sent, writing }: TypedForm,
+  { customerId, linesShown = LINES_SHOWN }: { readonly customerId: number; readonly linesShown?: number },
 ) {
   const form = withChoices(withoutLine(sent))
   const texts = Array.from({ length: countLines(form, linesShown) }, (_, index) =>
     textIn(form, `ItemID.${index + 1}`).trim(),
   )
-  const priceLevel = await readPriceLevel(caller, form)
+  const priceLevel = await readPriceLevel(caller, customerId)
   const named = await findNamed(caller, texts)
   const known = await readSoldProducts(caller, idsOf(named))
   const inWords = texts.filter((text) => text !== '' && !known.has(named.get(text)?.productId ?? 0))
@@ -106,16 +108,10 @@ function withoutLine({ RemoveLine, ...form }: Form): Form {
 
 /** Puts the product that was chosen of several into its line. */
 function withChoices(form: Form): Form {
-  const choices = Object.keys(form).flatMap((name) => {
-    const [, field] = /^(ItemID\.\d{1,3})\.choice$/.exec(name) ?? []
-    return field === undefined ? [] : [{ name, field }]
-  })
-  const chosen: Record<string, string | string[]> = { ...form }
-  for (const { name, field } of choices) {
-    chosen[field] = textIn(form, name)
-    delete chosen[name]
-  }
-  return chosen
+  const choices = Object.keys(form).filter((name) => /^ItemID\.\d{1,3}\.choice$/.test(name))
+  const others = Object.entries(form).filter(([name]) => !choices.includes(name))
+  const chosen = choices.map((name) => [name.replace(/\.choice$/, ''), textIn(form, name)])
+  return Object.fromEntries([...others, ...chosen])
 }
 
 function idsOf(named: ReadonlyMap<string, NamedProduct>): number[] {
@@ -156,16 +152,93 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
   return found
 }
 
-/** Returns the price level of the form's customer. Whether the customer exists is checked when the order is placed. */
-export async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
+/** The number of the customer that a form names; 0: none. */
+export function customerIdIn(form: Form): number {
   const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
-  if (id < 1 || id > INT32_MAX) return 0
-  try {
-    return (await readBuyer(caller, id)).priceLevel
-  } catch (error) {
-    if (error instanceof StoreFailure) return 0
-    throw error
+  return isId(id) ? id : 0
+}
+
+/** Returns the price level of a customer. Whether the customer exists is checked when the order is placed. */
+export async function readPriceLevel(caller: Caller, customerId: number): Promise<number> {
+  return customerId === 0 ? 0 : ((await readWholeBuyer(caller, customerId))?.priceLevel ?? 0)
+}
+
+/** The lines of the form as items of an order, without prices. Throws likewise. */
+export function itemsOf({ values, lines, writing }: LookedUp): Record<string, unknown>[] {
+  const filled = filledLines(lines)
+  const faults = filled.flatMap((line) => faultsOfLine(line, values))
+  if (faults.length > 0) throw refusedFields(faults)
+  return filled.map((line) => itemOf(line, values, writing))
+}
+
+export function filledLines(lines: readonly FormLine[]): FormLine[] {
+  return lines.filter(({ typed }) => typed !== '')
+}
+
+/** What is wrong with a line as far as the form says so itself. */
+export function faultsOfLine({ number, product, fits }: FormLine, values: Form): Fault[] {
+  const field = `ItemID.${number}`
+  if (product === null) {
+    const isOneOfMany = fits !== null && fits.matches.length > 0
+    return [{ field, problem: isOneOfMany ? 'fits several products: choose one' : 'fits no product of this store' }]
   }
+  // Nobody has seen yet what was found.
+  if (fits !== null) return [{ field, problem: 'was found by its name: look whether it is the right one' }]
+  return product.fields
+    .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
+    .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
+}
+
+/** As the page shows the lines: what was found by its name is in sight. */
+export function asSeen({ lines, ...others }: LookedUp): LookedUp {
+  return { ...others, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
+}
+
+function itemOf({ number, product }: FormLine, values: Form, writing: Writing) {
+  return withoutEmpty({
+    CatalogID: product?.id,
+    ItemID: product?.variantSku,
+    ItemQuantity: numberIn(values, `ItemQuantity.${number}`, writing),
+    ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
+  })
+}
+
+export function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''),
+  )
+}
+
+/**
+ * The fields of lines that a form adds, in the order of the body. `stored`: how many lines the order has in front of them; null: it is a
+ * new order, whose lines have the prices of the catalogue.
+ */
+export function newLineFields(lines: readonly FormLine[], stored: number | null) {
+  const isNew = stored !== null
+  return lines.flatMap(({ number, product }, at) => {
+    const field = (member: string, label: Text, name = `${member}.${number}`) => ({
+      name,
+      path: `OrderItemList[${at + (stored ?? 0)}].${member}`,
+      label,
+    })
+    const options = (product?.fields ?? []).map(({ name, label: option }) => {
+      const values = { number, field: option }
+      const label = isNew ? t('New line {number}: {field}', values) : t('Line {number}: {field}', values)
+      return field(name, label, name)
+    })
+    return isNew
+      ? [
+          field('ItemID', t('New line {number}: the product', { number })),
+          field('ItemQuantity', t('New line {number}: the quantity', { number })),
+          field('ItemUnitPrice', t('New line {number}: the price', { number })),
+          ...options,
+        ]
+      : [
+          field('ItemID', t('Line {number}: the product', { number })),
+          field('ItemQuantity', t('Line {number}: the quantity', { number })),
+          ...options,
+        ]
+  })
 }
 
 const optionField = (number: number, { OptionSetID }: OptionSet) => `Option.${number}.${OptionSetID}`

@@ -1,48 +1,65 @@
 import type { Caller } from '../../../../engine/caller.ts'
 import { planChange } from '../../../../engine/changing/plan-change.ts'
 import type { Patch } from '../../../../engine/definition/input.ts'
-import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { t } from '../../../../foundation/texts/text.ts'
 import type { Fault } from '../../../../foundation/values/failure.ts'
-import { roundCharges } from '../../../../shop/resources/orders/charges.ts'
+import { exact, ORDER_AMOUNT_MAX, toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import {
+  discountField,
+  orderFigures,
+  otherAmount,
+  partsAfter,
+  roundCharges,
+} from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
 import { makeLines } from '../../../../shop/resources/orders/order-lines.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { hasLeft, holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import { noteStocks } from '../../../../shop/resources/orders/stock.ts'
-import { numberIn, type Writing } from '../../../html/numbers.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isAway, type ParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
+import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
+import { noteStocks, type ReturnedLine, readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import type { Form } from '../../../html/request.ts'
-import type { ParcelNumbers } from '../../order-parcels.ts'
-import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
 import {
-  changed,
-  costField,
-  type GoodsRecord,
-  isGone,
-  lineField,
-  type Shipment,
-  type StoredItem,
-  type TypedGoods,
-} from './goods-record.ts'
-import { type Restocked, restockedByLine, takenBackField } from './goods-returned.ts'
-import { amountAfter } from './goods-total.ts'
-import { filledLines, itemsOf } from './order-form.ts'
+  type FormLine,
+  filledLines,
+  itemsOf,
+  type LookedUp,
+  lookUpLines,
+  newLineFields,
+  readPriceLevel,
+} from './form-lines.ts'
+import { changedMembers, changedText, type LineField, namesIn, type TypedForm } from './line-fields.ts'
 
 // The form of an order's goods. The fields of a new line have the names that they have in the form of a new order.
 
-/** What a line's fields change. */
-const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
-/** The amounts of the order that the form may have. */
-const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
+export type StoredItem = OrderRecord['OrderItemList'][number]
 
-/** The fields of the form for what is stored. */
-export function goodsTyped(record: GoodsRecord, { typed }: Writing): Record<string, string> {
-  const ofLines = record.OrderItemList.flatMap((item) =>
-    lineFields.map((name) => [lineField(item, name), typed(item[name])]),
-  )
-  const costs = record.ShipmentList.map((shipment) => [costField(shipment), typed(shipment.ShipmentCost)])
-  const amounts = amountFields.map((name) => [name, typed(record[name])])
-  return Object.fromEntries([...ofLines, ...costs, ...amounts])
+const fieldName = ({ ItemIndexID }: StoredItem, name: string) => `Line.${ItemIndexID}.${name}`
+/** The tick that removes a line. */
+export const goneName = (item: StoredItem) => fieldName(item, 'gone')
+
+/** The quantity and the price of a stored line that has this place in the body. */
+export function itemFields(item: StoredItem, at: number): [quantity: LineField, price: LineField] {
+  const { ItemID: sku, ItemQuantity, ItemUnitPrice } = item
+  const field = (name: string) => ({ name: fieldName(item, name), path: `OrderItemList[${at}].${name}` })
+  return [
+    { ...field('ItemQuantity'), label: t('{sku}: the quantity', { sku }), stored: ItemQuantity },
+    { ...field('ItemUnitPrice'), label: t('{sku}: the unit price', { sku }), kind: 'price', stored: ItemUnitPrice },
+  ]
+}
+
+/** The shipping costs of an order, as it has its shipments. `numbers`: those of the parcels. */
+function costFields({ ShipmentList }: OrderRecord, numbers: ParcelNumbers): LineField[] {
+  return ShipmentList.map(({ ShipmentID, ShipmentCost }, at) => ({
+    name: `Shipment.${ShipmentID}.ShipmentCost`,
+    path: `ShipmentList[${at}].ShipmentCost`,
+    label:
+      ShipmentList.length === 1
+        ? t('Shipping cost')
+        : t('Shipping cost of parcel {number}', { number: numbers.get(ShipmentID) ?? 0 }),
+    kind: 'sum',
+    stored: ShipmentCost,
+  }))
 }
 
 const amountLabels = {
@@ -53,42 +70,25 @@ const amountLabels = {
   OrderDiscountPromotion: t('Discount'),
 }
 
-/**
- * The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. `numbers`: those of
- * the parcels, by shipment.
- */
-export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: Text }[] {
-  const numberOf = ({ ShipmentID }: Shipment) => numbers.get(ShipmentID) ?? 0
-  const byNumber = record.ShipmentList.toSorted((one, other) => numberOf(one) - numberOf(other))
-  const costs = byNumber.map((shipment) => ({
-    name: costField(shipment),
-    label:
-      record.ShipmentList.length === 1
-        ? t('Shipping cost')
-        : t('Shipping cost of parcel {number}', { number: numberOf(shipment) }),
-  }))
-  const isAlways = (name: string) => name === 'SalesTax' || name === 'OrderDiscountPromotion'
-  const amounts = amountFields.filter((name) => isAlways(name) || record[name] !== 0)
-  return [...costs, ...amounts.map((name) => ({ name, label: amountLabels[name] }))]
+function amountFields(record: OrderRecord): LineField[] {
+  const names = Object.keys(amountLabels) as (keyof typeof amountLabels)[]
+  return names.map((name) => ({ name, path: name, label: amountLabels[name], kind: 'sum', stored: record[name] }))
 }
 
-export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, Text> {
-  const ofLines = record.OrderItemList.flatMap((item) => [
-    [lineField(item, 'ItemQuantity'), t('{sku}: the quantity', { sku: item.ItemID })],
-    [lineField(item, 'ItemUnitPrice'), t('{sku}: the unit price', { sku: item.ItemID })],
-    [lineField(item, 'gone'), t('{sku}: the order', { sku: item.ItemID })],
-  ])
-  const amounts = amountFieldsOf(record, numbers).map(({ name, label }) => [name, label])
-  return Object.fromEntries([...ofLines, ...amounts])
+/** What the form has of the order beside its lines: costs by the numbers of the parcels, and of the amounts those that most orders have or that are set. */
+export function chargeFields(record: OrderRecord, numbers: ParcelNumbers): LineField[] {
+  const numberOf = (at: number) => numbers.get(record.ShipmentList[at]?.ShipmentID ?? 0) ?? 0
+  const costs = costFields(record, numbers).map((field, at) => ({ field, number: numberOf(at) }))
+  const isAlways = (name: string) => name === 'SalesTax' || name === 'OrderDiscountPromotion'
+  return [
+    ...costs.sort((one, other) => one.number - other.number).map(({ field }) => field),
+    ...amountFields(record).filter(({ name, stored }) => isAlways(name) || stored !== 0),
+  ]
 }
 
 /** Finds the products of the form's new lines, at the prices of the order's customer. */
-export function lookUpNewLines(caller: Caller, record: GoodsRecord, { form, writing }: TypedGoods): Promise<LookedUp> {
-  return lookUpLines(caller, { form: withCustomer(record, form), writing }, 1)
-}
-
-function withCustomer({ CustomerID }: GoodsRecord, form: Form): Form {
-  return { ...form, CustomerID: String(CustomerID) }
+export function lookUpNewLines(caller: Caller, record: OrderRecord, form: TypedForm): Promise<LookedUp> {
+  return lookUpLines(caller, form, { customerId: record.CustomerID, linesShown: 1 })
 }
 
 export interface GoodsChange {
@@ -104,40 +104,42 @@ export interface GoodsChange {
  * Reads what the form changes in the order: lines, amounts, and the total that follows from them. Null: nothing. New lines
  * are made as at the checkout. Throws (400, naming the form's fields) what cannot be.
  */
-export async function goodsChange(caller: Caller, record: GoodsRecord, typed: TypedGoods): Promise<GoodsChange | null> {
-  const { form } = typed
-  const lookedUp = await lookUpNewLines(caller, record, typed)
-  const kept = record.OrderItemList.filter((item) => !isGone(form, item))
+export async function goodsChange(caller: Caller, record: OrderRecord, form: TypedForm): Promise<GoodsChange | null> {
+  const lookedUp = await lookUpNewLines(caller, record, form)
+  const kept = record.OrderItemList.filter((item) => form.typed[goneName(item)] === undefined)
   const added = filledLines(lookedUp.lines)
-  const restocked = await restockedByLine(caller, record)
-  const nameOf = (field: string) => formNameOf(field, { kept, added, record, typed, restocked })
+  const returned = await readReturnedLines(caller, record.OrderID)
+  const nameIn = namesIn([
+    ...kept.flatMap(itemFields),
+    ...costFields(record, new Map()),
+    ...newLineFields(added, kept.length),
+  ])
+  // The rule about what returns put back names all lines.
+  const nameOf = (field: string) =>
+    field === 'OrderItemList' ? (takenBackField(record, form, returned) ?? '') : nameIn(field)
   const items = [
-    ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(typed, item) })),
-    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(typed, added[index]), ...placeOf(record) })),
+    ...kept.map((item, at) => ({ ItemIndexID: item.ItemIndexID, ...changedMembers(itemFields(item, at), form) })),
+    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(form, added[index]), ...placeOf(record) })),
   ]
   refuseCount(items.length)
-  const costs = record.ShipmentList.map((shipment) => changed(typed, costField(shipment), shipment.ShipmentCost, 'sum'))
-  const amounts = amountFields.flatMap((name) => {
-    const text = changed(typed, name, record[name], 'sum')
-    return text === null ? [] : [[name, text]]
-  })
+  const shipments = record.ShipmentList.map(({ ShipmentID }, at) => ({
+    ShipmentID,
+    ...changedMembers(costFields(record, new Map()).slice(at, at + 1), form),
+  }))
+  const hasChange = (item: object) => Object.keys(item).length > 1
   const body = {
-    ...Object.fromEntries(amounts),
-    ...(costs.some((cost) => cost !== null) && { ShipmentList: record.ShipmentList.map(shipmentWith(costs)) }),
+    ...changedMembers(amountFields(record), form),
+    ...(shipments.some(hasChange) && { ShipmentList: shipments }),
     OrderItemList: items,
   }
-  const isSame =
-    Object.keys(body).length === 1 &&
-    added.length === 0 &&
-    kept.length === record.OrderItemList.length &&
-    items.every((item) => Object.keys(item).length === 1)
-  if (isSame) return null
+  const isSame = !hasChange(body) && items.length === record.OrderItemList.length && added.length === 0
+  if (isSame && !items.some(hasChange)) return null
 
   const patch = await readChange(caller, record, body).catch(inFormFields(nameOf))
   const sent = patch.lists.OrderItemList as Patch[]
-  refuseWrong(typed, { sent, kept, record, nameOf })
+  refuseWrong(form, { sent, kept, record, nameOf })
   const fresh = sent.slice(kept.length)
-  const lines = await makeNewLines(caller, record, form, { fresh, added })
+  const lines = await makeNewLines(caller, record, fresh, added)
   sent.splice(kept.length, fresh.length, ...lines)
   refusePrices(sent, kept, nameOf)
   const { currency } = caller.store
@@ -148,42 +150,23 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, typed: Ty
 }
 
 /** Reads the body of what differs from the stored values: nothing in it is what the page showed of them. */
-async function readChange(caller: Caller, { OrderID: id }: GoodsRecord, body: object): Promise<Patch> {
+async function readChange(caller: Caller, { OrderID: id }: OrderRecord, body: object): Promise<Patch> {
   const { patch, refusal } = await planChange(caller, orders, { kind: 'update', id, body })
   if (refusal !== null) throw refusal
   return patch as Patch
 }
 
-function changedIn(typed: TypedGoods, item: StoredItem): Record<string, string> {
-  const texts = lineFields.flatMap((name) => {
-    const text = changed(typed, lineField(item, name), item[name], name === 'ItemQuantity' ? 'number' : 'price')
-    return text === null ? [] : [[name, text]]
-  })
-  return Object.fromEntries(texts)
-}
-
 /** The price that was typed for a new line. */
-function priceOf({ form, writing }: TypedGoods, line: LookedUp['lines'][number] | undefined) {
-  const price = numberIn(form, `ItemUnitPrice.${line?.number}`, writing, 'price')
+function priceOf({ typed, writing }: TypedForm, line: FormLine | undefined) {
+  const price = numberIn(typed, `ItemUnitPrice.${line?.number}`, writing, 'price')
   return price === null ? {} : { ItemUnitPrice: price }
 }
 
 /** New lines join the first of several shipments that has not been shipped. */
-function placeOf({ ShipmentList: shipments }: GoodsRecord) {
-  const place = shipments.length > 1 ? shipments.find((shipment) => !isShipped(shipment)) : undefined
+function placeOf({ ShipmentList: shipments }: OrderRecord) {
+  const place = shipments.length > 1 ? shipments.find((shipment) => !isAway(shipment)) : undefined
   return place === undefined ? {} : { ItemShipmentID: place.ShipmentID }
 }
-
-export function isShipped({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
-  return hasLeft(ShipmentShippedDate, ShipmentOrderStatus)
-}
-
-const shipmentWith =
-  (costs: readonly (string | null)[]) =>
-  ({ ShipmentID }: Shipment, index: number) => ({
-    ShipmentID,
-    ...(costs[index] !== null && { ShipmentCost: costs[index] }),
-  })
 
 function refuseCount(count: number): void {
   if (count > 0 && count <= ORDER_ITEMS_MAX) return
@@ -194,19 +177,23 @@ function refuseCount(count: number): void {
   throw refusedFields([{ field: '', problem }])
 }
 
+interface Sent {
+  readonly sent: readonly Patch[]
+  readonly kept: readonly StoredItem[]
+  readonly record: OrderRecord
+  readonly nameOf: GoodsChange['nameOf']
+}
+
 /** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
-function refuseWrong(
-  { form, writing }: TypedGoods,
-  { sent, kept, record, nameOf }: Pick<Named, 'kept' | 'record'> & Pick<GoodsChange, 'nameOf'> & { sent: Patch[] },
-): void {
+function refuseWrong({ typed, writing }: TypedForm, { sent, kept, record, nameOf }: Sent): void {
   const faults = sent.flatMap(({ columns: { quantity } }, index): Fault[] => {
     const isStored = index < kept.length
     if (quantity === undefined ? isStored : Number(quantity) > 0) return []
     const problem = isStored ? 'must be more than 0. Remove the line instead' : 'must be more than 0'
     return [{ field: nameOf(`OrderItemList[${index}].ItemQuantity`), problem }]
   })
-  for (const { name } of amountFieldsOf(record, new Map())) {
-    if ((numberIn(form, name, writing, 'money') ?? 0) < 0) faults.push({ field: name, problem: 'must not be below 0' })
+  for (const { name } of chargeFields(record, new Map())) {
+    if ((numberIn(typed, name, writing, 'money') ?? 0) < 0) faults.push({ field: name, problem: 'must not be below 0' })
   }
   if (faults.length > 0) throw refusedFields(faults)
 }
@@ -225,16 +212,14 @@ function refusePrices(sent: readonly Patch[], kept: readonly StoredItem[], nameO
 /** Makes new lines as at the checkout, with the prices that were typed instead. */
 async function makeNewLines(
   caller: Caller,
-  record: GoodsRecord,
-  form: Form,
-  { fresh, added }: { fresh: readonly Patch[]; added: LookedUp['lines'] },
+  record: OrderRecord,
+  fresh: readonly Patch[],
+  added: readonly FormLine[],
 ): Promise<Patch[]> {
   if (fresh.length === 0) return []
   const typed = fresh.map(({ columns }) => columns.unitPrice)
-  const priceLevel = await readPriceLevel(caller, withCustomer(record, form))
-  const lines = await makeLines(caller, fresh, priceLevel).catch(
-    inFormFields((field) => newLineField(field, added, 0) ?? field),
-  )
+  const priceLevel = await readPriceLevel(caller, record.CustomerID)
+  const lines = await makeLines(caller, fresh, priceLevel).catch(inFormFields(namesIn(newLineFields(added, 0))))
   noteStocks(lines, holdsStock(record.OrderStatusID))
   return lines.map(({ patch }, index) => {
     const unitPrice = typed[index]
@@ -246,29 +231,49 @@ function productOf({ columns }: Patch): number {
   return Number(columns.productId ?? 0)
 }
 
-interface Named {
-  readonly kept: readonly StoredItem[]
-  readonly added: LookedUp['lines']
-  readonly record: GoodsRecord
-  readonly typed: TypedGoods
-  readonly restocked: ReadonlyMap<number, Restocked>
+/** The field of the first line whose goods would be fewer than returns put back. */
+function takenBackField(
+  { OrderItemList }: OrderRecord,
+  form: TypedForm,
+  returned: readonly ReturnedLine[],
+): string | undefined {
+  const isGone = (item: StoredItem) => form.typed[goneName(item)] !== undefined
+  const quantityOf = (item: StoredItem) =>
+    isGone(item) ? 0 : Number(changedText(itemFields(item, 0)[0], form) ?? item.ItemQuantity)
+  const known = OrderItemList.flatMap((item) => {
+    const found = returned.find(({ row, restockedGoods }) => row.id === item.ItemIndexID && restockedGoods > 0n)
+    return found === undefined ? [] : [{ item, goods: found.goods, quantity: found.restockedGoods }]
+  })
+  const left = new Map<string, bigint>()
+  for (const { item, goods } of known) left.set(goods, (left.get(goods) ?? 0n) + exact(quantityOf(item)))
+  const short = known.find(
+    ({ item, goods, quantity }) => quantityOf(item) < item.ItemQuantity && (left.get(goods) ?? 0n) < quantity,
+  )?.item
+  return short && (isGone(short) ? goneName(short) : itemFields(short, 0)[0].name)
 }
 
-function formNameOf(field: string, { kept, added, record, typed, restocked }: Named): string {
-  // The rule about what returns put back names all lines.
-  if (field === 'OrderItemList') return takenBackField(record, typed, restocked) ?? ''
-  const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
-  const at = Number(index)
-  const shipment = record.ShipmentList[at]
-  if (list === 'ShipmentList' && shipment !== undefined) return costField(shipment)
-  const item = kept[at]
-  if (list === 'OrderItemList' && item !== undefined) return lineField(item, name ?? '')
-  return newLineField(field, added, kept.length) ?? field
+/**
+ * What the order amounts to after the change. A total that is not the sum of the order's parts, such as one with a gift
+ * certificate, keeps the difference (docs/decisions/orders.md). Throws (400) what no total can be.
+ */
+function amountAfter(record: OrderRecord, patch: Patch, kept: readonly StoredItem[], currency: string): number {
+  const { sum: after, discount } = partsAfter(record, patch, kept, currency)
+  // What an import brought may stay as far below 0.
+  if (after < 0n && after < exact(orderFigures(record, currency).sum) && discount > 0n) {
+    const [rest, discounts] = [after + discount, discount].map((all) => `${toNumber(all)} ${currency}`)
+    const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${discounts}`
+    const { discountPromotion = record.OrderDiscountPromotion } = patch.columns
+    throw refusedFields([{ field: discountField({ discountPromotion }), problem }])
+  }
+  const total = (after > 0n ? after : 0n) + exact(otherAmount(record, currency))
+  if (total > ORDER_AMOUNT_MAX) {
+    const problem = `The order would amount to more than ${toNumber(ORDER_AMOUNT_MAX)}`
+    throw refusedFields([{ field: '', problem }])
+  }
+  return total > 0n ? toNumber(total) : 0
 }
 
-function newLineField(field: string, added: LookedUp['lines'], before: number): string | null {
-  const [, index, name] = /^OrderItemList\[(\d+)\]\.(\w+)$/.exec(field) ?? []
-  const line = added[Number(index) - before]
-  if (line === undefined) return null
-  return `${name === 'ItemQuantity' || name === 'ItemUnitPrice' ? name : 'ItemID'}.${line.number}`
+/** The fields of the form for what is stored. */
+export function goodsFields(record: OrderRecord): LineField[] {
+  return [...record.OrderItemList.flatMap(itemFields), ...costFields(record, new Map()), ...amountFields(record)]
 }

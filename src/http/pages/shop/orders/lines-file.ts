@@ -4,33 +4,30 @@ import { type Text, t, written } from '../../../../foundation/texts/text.ts'
 import { readDate } from '../../../../foundation/values/dates.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { type CallerServices, merchantCaller } from '../../../html/request.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { type PaidRecord, paidOf } from '../../order-payments.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
+import type { OrderRecord } from '../../../../shop/resources/orders/orders.ts'
+import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { readRequest } from '../../frame/request.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { pagesAsked } from '../../records/export.ts'
 import { listedOf } from '../../records/listing.ts'
-import { services as allServices, type Service } from '../../records/services.ts'
-import type { Wire } from '../../records/values.ts'
-import { invoiceOf, textsOf } from './listing.ts'
+import { textsOf } from '../../records/order-words.ts'
+import { orderService } from './special.ts'
 
-interface Order extends Wire, OrderRecord, PaidRecord {
-  readonly OrderItemList: readonly (Wire & OrderRecord['OrderItemList'][number])[]
-  readonly ShipmentList: readonly (Wire & OrderRecord['ShipmentList'][number])[]
-}
 type Figures = ReturnType<typeof orderFigures>
 type Item = Figures['lines'][number]
 
 /** What a line of the file is made of. */
 interface Line {
-  readonly order: Order
+  readonly order: OrderRecord
   readonly figures: Figures
   readonly statusText: (id: number) => string
   /** Null: the order has none. */
   readonly item: Item | null
   /** With which the item goes; null: none that is known. */
-  readonly shipment: Wire | null
+  readonly shipment: OrderRecord['ShipmentList'][number] | null
 }
 
 interface LineColumn extends CsvColumn {
@@ -38,7 +35,12 @@ interface LineColumn extends CsvColumn {
   readonly cell: (line: Line) => CsvCell
 }
 
-const ofOrder = (name: string, label: Text, cell: (order: Order) => CsvCell, needs?: 'Customers'): LineColumn => ({
+const ofOrder = (
+  name: string,
+  label: Text,
+  cell: (order: OrderRecord) => CsvCell,
+  needs?: 'Customers',
+): LineColumn => ({
   name,
   label,
   cell: ({ order }) => cell(order),
@@ -49,12 +51,14 @@ const ofItem = (name: string, label: Text, cell: (item: Item) => CsvCell): LineC
   label,
   cell: ({ item }) => (item === null ? '' : cell(item)),
 })
+type ShipmentText = 'ShipmentCountry' | 'ShipmentMethodName' | 'ShipmentShippedDate' | 'ShipmentTrackingCode'
+
 /** The one form of all days; a text that is none stays. */
 const isoDay = (text: string) => readDate(text, 'UTC')?.instant.toISOString().slice(0, 'yyyy-mm-dd'.length) ?? text
-const ofShipment = (name: string, label: Text, textOf = (text: string) => text): LineColumn => ({
+const ofShipment = (name: ShipmentText, label: Text, textOf = (text: string) => text): LineColumn => ({
   name,
   label,
-  cell: ({ shipment }) => textOf(String(shipment?.[name] ?? '')),
+  cell: ({ shipment }) => textOf(shipment?.[name] ?? ''),
 })
 /** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
 const once = (name: string, label: Text, amount: (line: Line) => number): LineColumn => ({
@@ -65,30 +69,24 @@ const once = (name: string, label: Text, amount: (line: Line) => number): LineCo
 })
 
 const texts = (...values: unknown[]) => values.filter(Boolean).join(' ')
-const paymentsOf = ({ order }: Line) => paidOf(order.OrderAmount, order.TransactionList)
-const referencesOf = ({ TransactionList }: Order) =>
-  TransactionList.map((payment) => payment.TransactionReference || (payment as unknown as Wire).TransactionID)
+const referencesOf = ({ TransactionList }: OrderRecord) =>
+  TransactionList.map(({ TransactionReference, TransactionID }) => TransactionReference || TransactionID)
 
 /** Goods less discount, with shipping, taxes and what else there is, are the total. */
 const columns: readonly LineColumn[] = [
   ofOrder('InvoiceNumber', t('Invoice number'), invoiceOf),
-  ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => Number(OrderID)),
-  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => isoDay(String(OrderDate))),
+  ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => OrderID),
+  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => isoDay(OrderDate)),
   {
     name: 'OrderStatus',
     label: t('Status'),
-    cell: ({ order, statusText }) => statusText(Number(order.OrderStatusID)),
+    cell: ({ order, statusText }) => statusText(order.OrderStatusID),
   },
-  ofOrder(
-    'CustomerID',
-    t('Customer number'),
-    ({ CustomerID }) => (CustomerID === 0 ? '' : Number(CustomerID)),
-    'Customers',
-  ),
+  ofOrder('CustomerID', t('Customer number'), ({ CustomerID }) => (CustomerID === 0 ? '' : CustomerID), 'Customers'),
   ofOrder('BillingName', t('Customer'), (order) => texts(order.BillingFirstName, order.BillingLastName), 'Customers'),
-  ofOrder('BillingCompany', t('Company'), ({ BillingCompany }) => String(BillingCompany), 'Customers'),
-  ofOrder('BillingEmail', t('E-mail'), ({ BillingEmail }) => String(BillingEmail), 'Customers'),
-  ofOrder('BillingCountry', t('Billing country'), ({ BillingCountry }) => String(BillingCountry), 'Customers'),
+  ofOrder('BillingCompany', t('Company'), ({ BillingCompany }) => BillingCompany, 'Customers'),
+  ofOrder('BillingEmail', t('E-mail'), ({ BillingEmail }) => BillingEmail, 'Customers'),
+  ofOrder('BillingCountry', t('Billing country'), ({ BillingCountry }) => BillingCountry, 'Customers'),
   ofItem('ItemID', t('SKU'), ({ sku }) => sku),
   ofItem('ItemDescription', t('Description'), ({ name, choices }) =>
     written(({ say }) => [name, ...choices].map(say).join(', ')),
@@ -103,21 +101,19 @@ const columns: readonly LineColumn[] = [
   once('SalesTax3', t('Third tax'), ({ figures }) => figures.taxes[2] ?? 0),
   once('OtherAmount', t('Other'), ({ order, figures }) => toNumber(exact(order.OrderAmount) - exact(figures.sum))),
   once('OrderAmount', t('Total'), ({ order }) => order.OrderAmount),
-  ofOrder('BillingPaymentMethod', t('Payment method'), ({ BillingPaymentMethod }) => String(BillingPaymentMethod)),
+  ofOrder('BillingPaymentMethod', t('Payment method'), ({ BillingPaymentMethod }) => BillingPaymentMethod),
   ofOrder('TransactionReferences', t('Payment references'), (order) =>
     [...new Set(referencesOf(order))].filter(Boolean).join(', '),
   ),
-  once('PaidAmount', t('Paid'), (line) => paymentsOf(line).paid),
-  once('RefundedAmount', t('Refunded'), (line) => paymentsOf(line).refunded),
-  once('NetAmount', t('Net'), (line) => paymentsOf(line).net),
-  once('OpenAmount', t('Open'), (line) => paymentsOf(line).open),
+  once('PaidAmount', t('Paid'), ({ order }) => paymentsOf(order).paid),
+  once('RefundedAmount', t('Refunded'), ({ order }) => paymentsOf(order).refunded),
+  once('NetAmount', t('Net'), ({ order }) => paymentsOf(order).net),
+  once('OpenAmount', t('Open'), ({ order }) => paymentsOf(order).open),
   ofShipment('ShipmentCountry', t('Shipping country')),
   ofShipment('ShipmentMethodName', t('Shipping method')),
   ofShipment('ShipmentShippedDate', t('Shipped on'), isoDay),
   ofShipment('ShipmentTrackingCode', t('Tracking number')),
 ]
-
-const service = allServices.find(({ resource }) => resource === orders) as Service
 
 /**
  * Sends the orders of the list as CSV with a line for each item, as the address filters and sorts them, or those that it names by
@@ -128,16 +124,17 @@ export async function sendLines(
   reply: FastifyReply,
   services: CallerServices,
 ): Promise<FastifyReply> {
-  const caller = merchantCaller(request, services)
-  const form = csvFormIn(request.query, spreadsheetForm(request))
-  const pages = await pagesAsked(request, services, listedOf(caller.privileges, service).listed)
+  const asked = readRequest(request, services)
+  const { caller } = asked
+  const form = csvFormIn(request.query, spreadsheetForm(asked.writing))
+  const pages = await pagesAsked(asked, listedOf(caller.privileges, orderService))
   const statusText = textsOf(await listStatuses(services.db, caller.store.id))
   const { currency } = caller.store
   const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))
   async function* rows() {
     for await (const records of pages) {
       yield records.flatMap((text) => {
-        const order = JSON.parse(String(text)) as Order
+        const order: OrderRecord = JSON.parse(String(text))
         return linesOf(order, statusText, currency).map((line) => shown.map(({ cell }) => cell(line)))
       })
     }
@@ -146,7 +143,7 @@ export async function sendLines(
   return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency })
 }
 
-function linesOf(order: Order, statusText: Line['statusText'], currency: string): Line[] {
+function linesOf(order: OrderRecord, statusText: Line['statusText'], currency: string): Line[] {
   const { OrderItemList: items, ShipmentList: shipments } = order
   const only = shipments.length === 1 ? (shipments[0] ?? null) : null
   const figures = orderFigures(order, currency)

@@ -2,29 +2,13 @@ import { text } from '../../../../engine/definition/fields.ts'
 import { equalTo, type Filter, oneOf } from '../../../../engine/definition/filters.ts'
 import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
 import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../../shop/resources/orders/states.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
-import type { Listing } from '../../records/listing.ts'
+import type { Wire } from '../../frame/request.ts'
+import { type Chip, fulfilmentChips, listStatusNames, paymentChips } from '../../records/order-words.ts'
 import type { Value } from '../../records/services.ts'
-import type { Wire } from '../../records/values.ts'
-import { listStatusNames } from '../../status-names.ts'
-
-/** The fields by which people name an order. */
-export interface Numbered {
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
-}
-
-/** Returns the number by which people know an order, such as `AB-1000`. */
-export function invoiceOf({ InvoiceNumberPrefix, InvoiceNumber }: Numbered | Wire): string {
-  return `${InvoiceNumberPrefix}${InvoiceNumber}`
-}
-
-export function textsOf<Said extends Phrase>(statuses: readonly { id: number; text: Said }[]) {
-  const texts = new Map<number, Said>(statuses.map((status) => [status.id, status.text]))
-  return (id: number): Said | string => texts.get(id) ?? String(id)
-}
+import type { Listing } from '../../records/special.ts'
 
 /** What the list shows beyond the record. Only those who may read customers see whose order it is. */
 const ownValues: readonly Value[] = [

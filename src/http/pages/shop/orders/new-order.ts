@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
@@ -19,41 +19,31 @@ import {
   listDrafts,
   readDraft,
 } from '../../../../shop/resources/orders/drafts.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import {
   type PlacedOrder,
   placeForRehearsal,
   placeOrder,
   REHEARSED_ORDER_ID,
 } from '../../../../shop/resources/orders/place-order.ts'
+import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
-import { writingOf } from '../../../html/numbers.ts'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import {
-  type CallerServices,
-  type Form,
-  formOf,
-  languageFor,
-  merchantCaller,
-  merchantOf,
-  textIn,
-} from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { listStatusNames } from '../../status-names.ts'
+import { type CallerServices, type Form, merchantOf, textIn } from '../../../html/request.ts'
+import { addOnce } from '../../frame/once.ts'
+import { storePages } from '../../frame/pages.ts'
+import { idIn, type PageRequest, type Sent } from '../../frame/request.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { productSuggestions } from './find-products.ts'
-import { type LookedUp, lookUpLines } from './form-lines.ts'
-import { textsOf } from './listing.ts'
-import { addOnce } from './once.ts'
+import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
-  asSeen,
   faultsOfOrder,
-  filledLines,
   formField,
   formLabels,
   isEmptyForm,
@@ -62,30 +52,18 @@ import {
   orderOf,
   rewritten,
 } from './order-form.ts'
-import { rehearse } from './rehearse.ts'
 
 const address = '/admin/orders/new'
 
 /** Adds the pages by which a person places an order: its form, what fits while somebody types, and the drafts. */
 export function newOrderPages(app: FastifyInstance, services: CallerServices): void {
   // Whoever places an order says for whom, or takes over the address of a customer.
-  const { post, page, form } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
-  page(address, async (request) => newOrderPage(request, services, await firstForm(request, services)))
-  // Shows the form again with its values: with what was looked up, and what placing the order would come to. Keeps them as a draft.
-  post(address, async (request, reply) => sendPage(reply, await sentPage(request, services)))
-  form(
-    '/admin/orders',
-    (request) => place(request, services),
-    (request) => sentPage(request, services),
-  )
-  form(
-    '/admin/orders/drafts/:id/delete',
-    async (request) => {
-      await deleteDraft(ownerOf(request, services), readIds(request.params, 'id').id)
-      return `${address}?notice=draft-deleted`
-    },
-    async (request) => newOrderPage(request, services, await firstForm(request, services)),
-  )
+  const { page, again, form } = storePages(adminPages(app, ['Orders', 'write'], ['Customers', 'read']), services)
+  page(address, firstPage)
+  // With what was looked up, and what placing the order would come to. Keeps the form as a draft.
+  again(address, sentPage)
+  form('/admin/orders', place, sentPage)
+  form('/admin/orders/drafts/:id/delete', throwAway, firstPage)
   // Also for the goods of an order, which somebody may change who reads no customers.
   adminPages(app, ['Orders', 'write']).get('/admin/orders/products', (request) => productSuggestions(request, services))
 }
@@ -100,26 +78,28 @@ interface Shown {
 }
 
 /** A new form: of a draft, for a customer, or empty. */
-async function firstForm(request: FastifyRequest, services: CallerServices): Promise<Shown> {
-  const draftId = textIn(request.query, 'draft')
+async function firstPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const { query, writing } = asked
+  const draftId = textIn(query, 'draft')
   const page = randomUUID()
   if (draftId !== '') {
     const id = /^\d{1,10}$/.test(draftId) && isId(Number(draftId)) ? Number(draftId) : 0
-    const { version, keptAt, fields } = await readDraft(ownerOf(request, services), id)
-    const { [SIGN]: sign, ...form } = fields
-    return {
-      form: rewritten(form, { decimalSign: String(sign ?? '.') }, writingOf(request)),
-      draft: { id, version, page, keptAt },
-      isSent: false,
-    }
+    const { version, keptAt, fields } = await readDraft(ownerOf(asked, reply), id)
+    const { [SIGN]: sign, ...kept } = fields
+    const form = rewritten(kept, { decimalSign: String(sign ?? '.') }, writing)
+    return newOrderPage(asked, reply, { form, draft: { id, version, page, keptAt }, isSent: false })
   }
-  const form = { CustomerID: textIn(request.query, 'customer'), ShipToBilling: 'yes' }
-  return { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false }
+  const form = { CustomerID: textIn(query, 'customer'), ShipToBilling: 'yes' }
+  return newOrderPage(asked, reply, { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false })
 }
 
-function ownerOf(request: FastifyRequest, { db, now }: CallerServices): DraftOwner {
-  const { store, identityId } = merchantOf(request)
-  return { db, store, now, identityId }
+function ownerOf({ caller: { db, store, now } }: PageRequest, { request }: FastifyReply): DraftOwner {
+  return { db, store, now, identityId: merchantOf(request).identityId }
+}
+
+async function throwAway(asked: PageRequest, reply: FastifyReply): Promise<string> {
+  await deleteDraft(ownerOf(asked, reply), idIn(asked))
+  return `${address}?notice=draft-deleted`
 }
 
 /** The names of the fields by which a page says which draft it shows. */
@@ -134,26 +114,25 @@ function orderFields(form: Form): Form {
   return Object.fromEntries(Object.entries(form).filter(([name]) => isOfOrder(name)))
 }
 
-function sentPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const form = formOf(request)
-  return newOrderPage(request, services, { form, draft: { ...draftOf(form), keptAt: null }, isSent: true })
+function sentPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const form = asked.typed ?? {}
+  return newOrderPage(asked, reply, { form, draft: { ...draftOf(form), keptAt: null }, isSent: true })
 }
 
-async function newOrderPage(request: FastifyRequest, services: CallerServices, shown: Shown): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
+async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Shown): Promise<HtmlPage> {
+  const { caller, writing } = asked
   const found = await lookUpBuyer(caller, shown.form)
-  const writing = writingOf(request)
-  const { format } = languageFor(request)
-  const lookedUp = withQuantities(await lookUpLines(caller, { form: found.form, writing }))
+  const customerId = customerIdIn(found.form)
+  const lookedUp = withQuantities(await lookUpLines(caller, { typed: found.form, writing }, { customerId }))
   const { lines, values } = lookedUp
-  const owner = ownerOf(request, services)
+  const owner = ownerOf(asked, reply)
   const { draft, said } = shown.isSent
     ? await kept(owner, shown.draft, lookedUp, found)
     : { draft: shown.draft, said: null }
   const [methods, shippingMethods, statuses, drafts, total] = await Promise.all([
-    listPaymentMethods(services.db, caller.store.id),
+    listPaymentMethods(caller.db, caller.store.id),
     listUsedMethods(caller),
-    listStatusNames(services.db, caller.store.id),
+    listStatusNames(caller.db, caller.store.id),
     listDrafts(owner),
     workOut(caller, lookedUp, found),
   ])
@@ -178,8 +157,8 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
       buyer,
       fits,
       namesake,
-      billTo: format.postalAddress(values, 'Billing').join(', '),
-      shipTo: format.postalAddress(values, 'Shipment').join(', '),
+      billTo: writing.postalAddress(values, 'Billing').join(', '),
+      shipTo: writing.postalAddress(values, 'Shipment').join(', '),
       hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
       total,
       draft,
@@ -262,7 +241,8 @@ async function workOut(
     const productIds = lines.flatMap(({ product }) => (product === null ? [] : [product.id]))
     const { result } = await rehearse(caller, { orderId: REHEARSED_ORDER_ID, productIds }, async (tx) => {
       await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
-      return JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID)) as OrderRecord & { OrderAmount: number }
+      const placed: OrderRecord = JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID))
+      return placed
     })
     const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
@@ -287,17 +267,16 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
   return [{ field: formField(field, lines), problem }]
 }
 
-async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const caller = merchantCaller(request, services)
-  const sent = formOf(request)
-  const lookedUp = await lookUpLines(caller, { form: sent, writing: writingOf(request) })
+async function place(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  const { caller, typed: sent } = asked
+  const lookedUp = await lookUpLines(caller, asked, { customerId: customerIdIn(sent) })
   const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
   // What is wrong with the customer is said once, in words.
   const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))
   if (ofBuyer.length + ofOrder.length > 0) throw refusedFields([...ofOrder, ...ofBuyer])
   const body = orderOf(lookedUp)
   const draft = draftOf(sent)
-  const { identityId } = merchantOf(request)
+  const { identityId } = ownerOf(asked, reply)
   const toForm = inFormFields((field) => formField(field, lookedUp.lines))
   const id = await addOnce(
     caller,

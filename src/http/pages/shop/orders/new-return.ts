@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord, inChange } from '../../../../engine/changing/change.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
@@ -8,32 +8,41 @@ import { lockRecord } from '../../../../engine/changing/write.ts'
 import type { Scalar } from '../../../../engine/definition/fields.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
+import type { Fault } from '../../../../foundation/values/failure.ts'
+import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import { returnedItems } from '../../../../shop/resources/orders/stock.ts'
+import { readReturnedLines, returnedItems } from '../../../../shop/resources/orders/stock.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import { writingOf } from '../../../html/numbers.ts'
+import { numberIn, numberText } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { invoiceOf } from './listing.ts'
-import { addOnce } from './once.ts'
-import { rehearse } from './rehearse.ts'
-import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
-import { type ReturnedOrder, returnsOf, returnWords, type ShownReturn } from './returns.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { addOnce } from '../../frame/once.ts'
+import { recordPages } from '../../frame/pages.ts'
+import { type RecordRequest, type Sent, tagOf } from '../../frame/request.ts'
+import { ifUnchanged } from '../../frame/unchanged.ts'
+import { labelsOf, namesIn, type TypedForm } from './line-fields.ts'
+import { outdatedReturns, quantityFields, returnLabels, returnsOf, returnWords } from './returns.ts'
 
-/** The form of a new return of an order. */
-export async function newReturnPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false, stock = null }: ShownReturn = {},
-): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
+const address = '/admin/orders/:id/returns/new'
+
+type Asked = RecordRequest<OrderRecord>
+
+/** Adds the page that adds a return of an order. */
+export function newReturnPages(app: FastifyInstance, services: CallerServices): void {
+  const { pair, form } = recordPages(adminPages(app, ['Orders', 'read'], ['RMA', 'write']), services, orders)
+  const show = (asked: Asked) => newReturnPage(asked, null)
+  pair(address, show, addNew, outdatedReturns)
+  form(`${address}/stock`, stockOfNew, show, outdatedReturns)
+}
+
+async function newReturnPage(asked: Asked, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
+  const { caller, id, record: order, typed, isOutdated } = asked
   const lines = await returnableLines(caller, id)
   const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
   const { choices } = await returnWords(caller, values)
@@ -42,19 +51,43 @@ export async function newReturnPage(
     title: t('Return of order {number}', { number: invoiceOf(order) }),
     values,
     data: {
-      id,
       lines,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
-      etag: tagOf(await shownOf(caller, id), typed, isOutdated),
+      etag: tagOf(await shownOf(caller, id), { typed, isOutdated }),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       stock,
       holdsStock: holdsStock(order.OrderStatusID),
       choices,
-      labels: returnLabels(lines),
+      labels: { ...returnLabels, ...labelsOf(lines.flatMap(quantityFields)) },
     },
   }
+}
+
+type ReturnableLine = Awaited<ReturnType<typeof returnableLines>>[number]
+
+/** The lines of an order, with what may still be returned of them (docs/decisions/returns.md). */
+async function returnableLines(caller: Caller, orderId: number) {
+  return (await readReturnedLines(caller, orderId)).map(({ row, returned }) => {
+    const sold = exact(Number(row.quantity))
+    const { name: title, choices } = goodsWords(String(row.description), caller.store.currency)
+    // An item of a return names its line by product or SKU.
+    const hasName = row.productId !== null || String(row.sku).trim() !== ''
+    return {
+      /** The names of its fields begin with this and a dot. */
+      name: `Item.${row.id}`,
+      row,
+      sku: String(row.sku),
+      title,
+      choices,
+      sold: toNumber(sold),
+      /** What other returns have of it. */
+      returned: toNumber(returned),
+      /** What a return may have of it; 0: nothing. */
+      returnable: hasName && sold > returned ? toNumber(sold - returned) : 0,
+    }
+  })
 }
 
 /** What the form of a new return is about: the order, and what its returns have. */
@@ -62,53 +95,91 @@ async function shownOf(caller: Caller, orderId: number): Promise<string> {
   return (await getRecord(caller, orders, orderId)) + JSON.stringify(await returnedItems(caller, orderId))
 }
 
-const adviceForNew = 'The form shows what can be returned now. Check your quantities, and send it again'
+interface NewReturn {
+  /** For `createRecord`. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The form's name for a field that a refusal names. */
+  readonly nameOf: (field: string) => string
+  /** Refuses (400) more than other returns left. The order is to be locked, and the lines to be read behind that. */
+  readonly refuseMore: (lines: readonly ReturnableLine[]) => void
+}
+
+const quantityNames = ['ReturnQuantity', 'ReceivedQuantity', 'RestockQuantity'] as const
+const numbers = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
+const texts = ['Comments', 'InternalComments'] as const
+
+/** Reads the form: lines without a returned quantity are not part of the return. */
+function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed, writing }: TypedForm): NewReturn {
+  const quantityIn = ({ name }: ReturnableLine, quantity: string) =>
+    numberIn(typed, `${name}.${quantity}`, writing) ?? 0
+  const read = lines.map((line) => ({ line, quantities: quantityNames.map((name) => quantityIn(line, name)) }))
+  const chosen = read.filter(({ quantities }) => quantities.some((quantity) => quantity !== 0))
+  const returnFieldOf = ({ name }: ReturnableLine) => `${name}.ReturnQuantity`
+  const missing = chosen
+    .filter(({ quantities: [returned = 0] }) => returned <= 0)
+    .map(({ line }) => ({ field: returnFieldOf(line), problem: 'must be more than 0' }))
+  if (missing.length > 0) throw refusedFields(missing)
+  if (chosen.length === 0) throw refusedFields([{ field: '', problem: 'Say how many pieces of a line are returned' }])
+  const items = chosen.map(({ line: { row, sku }, quantities }) => ({
+    ...(row.productId !== null && { CatalogID: row.productId }),
+    SKU: sku,
+    ...Object.fromEntries(quantityNames.map((name, index) => [name, quantities[index]])),
+  }))
+  const sent = [
+    ...numbers.map((name) => [name, numberText(typed, name, writing)]),
+    ...texts.map((name) => [name, textIn(typed, name).trim()]),
+  ].filter(([, text]) => text !== '')
+  return {
+    body: { OrderID: orderId, ...Object.fromEntries(sent), RMAItemList: items },
+    nameOf: namesIn(chosen.flatMap(({ line }, at) => quantityFields(line, at))),
+    refuseMore: (now) => {
+      const faults = chosen.flatMap(({ line, quantities: [asked = 0] }): Fault[] => {
+        const { sold = 0, returned = 0, returnable = 0 } = now.find(({ name }) => name === line.name) ?? {}
+        const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
+        const problem = `must be at most ${returnable}: this line has ${sold}${known}`
+        return exact(asked) > exact(returnable) ? [{ field: returnFieldOf(line), problem }] : []
+      })
+      if (faults.length > 0) throw refusedFields(faults)
+    },
+  }
+}
 
 /** Adds the return, after it was found under the order's lock that other returns leave so much. */
 async function addReturn(
   tx: Caller,
   orderId: number,
   form: Form,
-  { body, refuseMore }: ReturnBody,
+  { body, refuseMore }: NewReturn,
   planned?: PlannedChange,
 ): Promise<Scalar> {
+  const advice = 'The form shows what can be returned now. Check your quantities, and send it again'
   await lockRecord(tx, orders, orderId, [])
-  ifUnchanged(form, 'order', adviceForNew)(await shownOf(tx, orderId))
+  ifUnchanged(form, 'order', advice)(await shownOf(tx, orderId))
   refuseMore(await returnableLines(tx, orderId))
   return changeRecord(tx, rma, { kind: 'create', body }, { planned })
 }
 
-async function readNew(request: FastifyRequest, services: CallerServices) {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  await getRecord(caller, orders, id)
-  const lines = await returnableLines(caller, id)
-  return { id, caller, form, lines, read: returnBody(id, lines, { form, writing: writingOf(request) }) }
-}
-
 /** The form with what adding the return would do to the stock. */
-export async function stockOfNew(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const { id, caller, form, lines, read } = await readNew(request, services)
-  const productIds = productsOf(lines)
-  const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) => addReturn(tx, id, form, read)).catch(
+async function stockOfNew(asked: Sent<Asked>): Promise<HtmlPage> {
+  const { caller, id, typed } = asked
+  const lines = await returnableLines(caller, id)
+  const read = newReturnOf(id, lines, asked)
+  const productIds = lines.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
+  const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) => addReturn(tx, id, typed, read)).catch(
     inFormFields(read.nameOf),
   )
-  return newReturnPage(request, services, { typed: form, stock })
+  return newReturnPage(asked, stock)
 }
 
-function productsOf(lines: readonly ReturnableLine[]): number[] {
-  return lines.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
-}
-
-export async function addNew(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id, caller, form, read } = await readNew(request, services)
+async function addNew(asked: Sent<Asked>): Promise<string> {
+  const { caller, id, typed } = asked
+  const read = newReturnOf(id, await returnableLines(caller, id), asked)
   const addIn = async (remember: Remember<Scalar> | undefined) => {
     // Reserves the id outside of the transaction.
     const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
-    return inChange(caller, (tx) => addReturn(tx, id, form, read, planned), remember)
+    return inChange(caller, (tx) => addReturn(tx, id, typed, read, planned), remember)
   }
-  await addOnce(caller, form, {
+  await addOnce(caller, typed, {
     scope: `return of order ${id}`,
     resultKey: 'RMAID',
     add: addIn,

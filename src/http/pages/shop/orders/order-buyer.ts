@@ -4,27 +4,13 @@ import { isId } from '../../../../foundation/values/int32.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { findCustomerByEmail } from '../../../../shop/resources/customers/find-customer.ts'
 import { isEmailAddress } from '../../../../shop/resources/customers/rules.ts'
-import { type Buyer, readWholeBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { type Buyer, billingNames, readWholeBuyer, shippingNames } from '../../../../shop/resources/orders/buyer.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { findMatches } from '../../records/search.ts'
 import { seenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
 
 // For whom a new order is, and where it goes. The form's addresses are taken from the customer once, and may be changed then.
-
-const parts = [
-  'FirstName',
-  'LastName',
-  'Company',
-  'Address',
-  'Address2',
-  'City',
-  'State',
-  'ZipCode',
-  'Country',
-] as const
-export const billingNames = [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`)
-export const shippingNames = [...parts, 'Phone'].map((name) => `Shipment${name}`)
 
 /** Whether the form shows the addresses of the customer that it names, so that an empty field is meant. */
 export function hasAddressesOfBuyer(form: Form): boolean {
@@ -138,8 +124,9 @@ function picked(names: readonly string[], from: Buyer['billing'] = {}): Record<s
 
 /** Whether the customer has no shipping address, or the same one. */
 function hasOneAddress({ billing, shipping }: Buyer): boolean {
-  const own = parts.map((name) => shipping[`Shipment${name}`] ?? '')
-  return own.every((text) => text === '') || own.every((text, at) => text === (billing[`Billing${parts[at]}`] ?? ''))
+  const names = shippingNames.filter((name) => name !== 'ShipmentPhone')
+  const isAsBilling = (name: string) => (shipping[name] ?? '') === (billing[name.replace('Shipment', 'Billing')] ?? '')
+  return names.every((name) => (shipping[name] ?? '') === '') || names.every(isAsBilling)
 }
 
 /** Whether the form shows other addresses than are stored for the customer. */

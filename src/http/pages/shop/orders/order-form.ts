@@ -2,18 +2,28 @@ import { allows } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type PlannedChange, planChange } from '../../../../engine/changing/plan-change.ts'
 import { patchSteps } from '../../../../engine/definition/input.ts'
-import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
+import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
 import { runInSlices } from '../../../../foundation/values/slices.ts'
 import { type NumberKind, readTyped } from '../../../../foundation/values/typed-number.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
-import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { billingNames, customerNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { DISCOUNT, discountIn, discountTyped, readDiscount } from './discount.ts'
-import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
-import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
+import {
+  type FormLine,
+  faultsOfLine,
+  filledLines,
+  isOfLine,
+  itemsOf,
+  type LookedUp,
+  newLineFields,
+  withoutEmpty,
+} from './form-lines.ts'
+import { labelsOf, namesIn } from './line-fields.ts'
+import { hasAddressesOfBuyer, shipsToBilling } from './order-buyer.ts'
 
 const orderLabels = {
   CustomerID: t('Customer'),
@@ -131,7 +141,7 @@ export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
   const isWithout = hasReason && discount.problem === '' && Number(discount.text) <= 0
   return [
     ...(filled.length > 0
-      ? filled.flatMap((line) => faultsOf(line, values))
+      ? filled.flatMap((line) => faultsOfLine(line, values))
       : [{ field: `ItemID.${lines[0]?.number ?? 1}`, problem: 'has to be chosen' }]),
     ...[...wrong, { field: DISCOUNT, ...discount }].filter(({ problem }) => problem !== ''),
     ...(isWithout ? [{ field: DISCOUNT, problem: 'must be above 0, because a reason for it is given' }] : []),
@@ -145,66 +155,13 @@ function promotionsOf(lookedUp: LookedUp) {
   return [{ PromotionName: reason, DiscountAmount: discountIn(lookedUp) }]
 }
 
-/** The lines of the form as items of an order, without prices. Throws likewise. */
-export function itemsOf({ values, lines, writing }: LookedUp): Record<string, unknown>[] {
-  const filled = filledLines(lines)
-  const faults = filled.flatMap((line) => faultsOf(line, values))
-  if (faults.length > 0) throw refusedFields(faults)
-  return filled.map((line) => itemOf(line, values, writing))
-}
-
-export function filledLines(lines: readonly FormLine[]): FormLine[] {
-  return lines.filter(({ typed }) => typed !== '')
-}
-
-function faultsOf({ number, product, fits }: FormLine, values: Form): Fault[] {
-  const field = `ItemID.${number}`
-  if (product === null) {
-    const isOneOfMany = fits !== null && fits.matches.length > 0
-    return [{ field, problem: isOneOfMany ? 'fits several products: choose one' : 'fits no product of this store' }]
-  }
-  // Nobody has seen yet what was found.
-  if (fits !== null) return [{ field, problem: 'was found by its name: look whether it is the right one' }]
-  return product.fields
-    .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
-    .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
-}
-
-/** As the page shows the lines: what was found by its name is in sight. */
-export function asSeen({ lines, ...others }: LookedUp): LookedUp {
-  return { ...others, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
-}
-
-function itemOf({ number, product }: FormLine, values: Form, writing: Writing) {
-  return withoutEmpty({
-    CatalogID: product?.id,
-    ItemID: product?.variantSku,
-    ItemQuantity: numberIn(values, `ItemQuantity.${number}`, writing),
-    ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
-  })
-}
-
-/** What a customer's record calls the fields of the form, where it calls them otherwise. */
-const customerNames: Readonly<Record<string, string>> = {
-  Email: 'BillingEmail',
-  BillingAddress1: 'BillingAddress',
-  ...Object.fromEntries(
-    shippingNames.map((name) => {
-      const theirs = name.replace('Shipment', 'Shipping')
-      return [theirs.replace(/Address$/, 'Address1').replace(/Phone$/, 'PhoneNumber'), name]
-    }),
-  ),
-}
+const ofCustomer = new Map(Object.entries(customerNames).map(([ours, theirs]) => [theirs, ours]))
 
 /** The form's name for a field of the body of `placeOrder`, or of a customer that is added with the order. */
 export function formField(field: string, lines: readonly FormLine[]): string {
-  const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
-  const number = filledLines(lines)[Number(index)]?.number
-  if (list === 'OrderItemList' && number !== undefined) {
-    return `${name === 'ItemQuantity' ? name : 'ItemID'}.${number}`
-  }
-  if (list === 'PromotionList') return 'DiscountReason'
-  return list === 'ShipmentList' && name !== undefined ? name : (customerNames[field] ?? field)
+  const [, list, name] = /^(PromotionList|ShipmentList)\[\d+\]\.(\w+)$/.exec(field) ?? []
+  if (list === undefined) return ofCustomer.get(field) ?? namesIn(newLineFields(filledLines(lines), null))(field)
+  return list === 'PromotionList' ? 'DiscountReason' : (name ?? field)
 }
 
 /**
@@ -218,48 +175,14 @@ export async function newCustomerOf(caller: Caller, values: Form): Promise<Plann
   }
   const text = (name: string) => textIn(values, name).trim()
   const shipping = shipsToBilling(values) ? [] : shippingNames
-  const names = new Map(Object.entries(customerNames).map(([theirs, ours]) => [ours, theirs]))
-  const fields = [...billingNames, ...shipping].map((name) => [names.get(name) ?? name, text(name)])
+  const fields = [...billingNames, ...shipping].map((name) => [customerNames[name] ?? name, text(name)])
   const rules = { mode: 'import', timeZone: caller.store.timeZone } as const
   const patch = await runInSlices(patchSteps(customers.fields, withoutEmpty(Object.fromEntries(fields)), rules))
   return planChange(caller, customers, { kind: 'patch', id: null, patch })
 }
 
 export function formLabels(lines: readonly FormLine[]): Record<string, Text> {
-  return { ...orderLabels, ...lineLabels(lines, plainLineLabels) }
-}
-
-/** What the fields of a line are called in what is wrong with them. */
-interface LineLabels {
-  readonly product: (number: number) => Text
-  readonly quantity: (number: number) => Text
-  readonly price: (number: number) => Text
-  readonly option: (number: number, field: Phrase) => Text
-}
-
-const plainLineLabels: LineLabels = {
-  product: (number) => t('Line {number}: the product', { number }),
-  quantity: (number) => t('Line {number}: the quantity', { number }),
-  price: (number) => t('Line {number}: the price', { number }),
-  option: (number, field) => t('Line {number}: {field}', { number, field }),
-}
-
-/** Of lines beside those that an order has. */
-export const newLineLabels: LineLabels = {
-  product: (number) => t('New line {number}: the product', { number }),
-  quantity: (number) => t('New line {number}: the quantity', { number }),
-  price: (number) => t('New line {number}: the price', { number }),
-  option: (number, field) => t('New line {number}: {field}', { number, field }),
-}
-
-export function lineLabels(lines: readonly FormLine[], labelsOf: LineLabels): Record<string, Text> {
-  const labels = lines.flatMap(({ number, product }) => [
-    [`ItemID.${number}`, labelsOf.product(number)],
-    [`ItemQuantity.${number}`, labelsOf.quantity(number)],
-    [`ItemUnitPrice.${number}`, labelsOf.price(number)],
-    ...(product?.fields ?? []).map(({ name, label }) => [name, labelsOf.option(number, label)]),
-  ])
-  return Object.fromEntries(labels)
+  return { ...orderLabels, ...labelsOf(newLineFields(lines, null)) }
 }
 
 /** Without fields for it, the order ships to its billing address. */
@@ -272,10 +195,4 @@ function shipmentsOf({ values: form, writing }: LookedUp) {
   const own = Object.fromEntries(shippingNames.map((name) => [name, textIn(form, name).trim()]))
   const address = isToBilling ? shippingToBuyer(billing) : { ...own, ShipmentEmail: billing.BillingEmail }
   return [withoutEmpty({ ...address, ShipmentMethodName: method, ShipmentCost: cost })]
-}
-
-function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''),
-  )
 }

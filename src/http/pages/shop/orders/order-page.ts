@@ -1,112 +1,99 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
-import { getRecord } from '../../../../engine/reading/read.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { andOf, type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
+import { readPayments } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceNumbers } from '../../../../shop/resources/orders/same-number.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import {
   holdsStock,
+  type StatusEffect,
   statusCancelled,
+  statusEffectOf,
   statusNew,
   statusNotCompleted,
   statusShipped,
   statusUnpaid,
 } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import { numberIn, writingOf } from '../../../html/numbers.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, languageFor, merchantCaller } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, readPayments } from '../../order-payments.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { recordPages } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf } from '../../records/form.ts'
-import { mayRead } from '../../records/seen.ts'
-import { services as allServices } from '../../records/services.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { invoiceOf, type Numbered, textsOf } from './listing.ts'
+import { listStatusNames, paymentsInWords, textsOf } from '../../records/order-words.ts'
 import { actionsOf } from './order-actions.ts'
 import { returnsOf } from './returns.ts'
+import { orderService } from './special.ts'
 import { timelineOf } from './timeline.ts'
 
 const address = '/admin/orders/:id'
 
 /** Adds the page of an order, with its status and notes. */
 export function orderPage(app: FastifyInstance, services: CallerServices): void {
-  const { page } = adminPages(app, ['Orders', 'read'])
-  const { form } = adminPages(app, ['Orders', 'write'])
-  page(address, (request) => shownOrder(request, services))
-  form(
-    `${address}/status`,
-    (request) => changeStatus(request, services),
-    (request) => shownOrder(request, services, { typed: formOf(request), isOutdated: true }),
-  )
-  form(
-    `${address}/notes`,
-    (request) => saveNotes(request, services),
-    (request, _reply, { kind }) =>
-      shownOrder(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
-  )
+  const { page } = recordPages(adminPages(app, ['Orders', 'read']), services, orders)
+  const { form } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
+  page(address, shownOrder)
+  form(`${address}/status`, changeStatus, shownOrder)
+  form(`${address}/notes`, saveNotes, shownOrder)
 }
 
-async function changeStatus(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id } = readIds(request.params, 'id')
-  const OrderStatusID = numberIn(formOf(request), 'OrderStatusID', writingOf(request)) ?? 0
-  let held = false
+async function changeStatus({ caller, id, typed, writing }: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+  const OrderStatusID = numberIn(typed, 'OrderStatusID', writing) ?? 0
+  let effect: StatusEffect = 'none'
   const precondition = (text: string) => {
-    held = holdsStock(JSON.parse(text).OrderStatusID)
+    const before: OrderRecord = JSON.parse(text)
+    effect = statusEffectOf(before.OrderStatusID, OrderStatusID)
   }
   const change = { kind: 'update', id, body: { OrderStatusID } } as const
-  await changeRecord(merchantCaller(request, services), orders, change, { precondition })
-  const holds = holdsStock(OrderStatusID)
-  const effect = held === holds ? '' : holds ? '-taken' : '-back'
-  return `/admin/orders/${id}?notice=status-changed${effect}`
+  await changeRecord(caller, orders, change, { precondition })
+  return `/admin/orders/${id}?notice=status-changed${noticeEnds[effect]}`
 }
 
-const notes = (allServices.find(({ resource }) => resource === orders)?.values ?? []).filter(({ path: [name] }) =>
+const noticeEnds = { none: '', taken: '-taken', returned: '-back' }
+
+const notes = orderService.values.filter(({ path: [name] }) =>
   ['InternalComments', 'ExternalComments'].includes(name ?? ''),
 )
 
-async function saveNotes(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
+async function saveNotes(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+  const { caller, id, record, typed, writing } = asked
   const advice = 'What you typed is still in the form. Compare it with the order, and save again'
-  const precondition = ifUnchanged(form, 'order', advice)
-  const text = await getRecord(caller, orders, id)
-  precondition(text)
-  const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text), writingOf(request))
+  const precondition = requireUnchanged(asked, 'order', advice)
+  const { body, nameOf } = changesOf({ values: notes, list: null }, typed, record, writing)
   if (Object.keys(body).length === 0) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(inFormFields(nameOf))
   return `/admin/orders/${id}?notice=notes-saved`
 }
 
-async function shownOrder(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, orders, id)
-  const order: ShownOrder = JSON.parse(text)
+async function shownOrder({
+  caller,
+  id,
+  record: order,
+  typed,
+  writing: format,
+}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
   const mayReadReturns = mayRead(caller.privileges, rma)
   const [statuses, returned, sharers] = await Promise.all([
-    listStatusNames(services.db, caller.store.id),
+    listStatusNames(caller.db, caller.store.id),
     mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
     invoiceNumbers.sharers(caller, [{ id }]),
   ])
   const statusText = textsOf(statuses)
-  const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
-  const { format } = languageFor(request)
   const figures = orderFigures(order, caller.store.currency)
-  const parcels = shownParcels(order, figures.lines, { departures, format })
+  const [sent, paid] = await Promise.all([readParcels(caller, order, figures.lines), readPayments(caller, order)])
+  const parcels = sent.map((parcel) => ({ ...parcel, shipTo: shipToOf(order, parcel, format) }))
+  const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
   const state = {
@@ -142,51 +129,19 @@ async function shownOrder(
       statusText,
       stockWords: stockWords(order.OrderStatusID, statusText),
       statusIds: { unpaid: statusUnpaid, new: statusNew, shipped: statusShipped },
-      etag: tagOf(text, typed, isOutdated),
       timeline: await timelineOf(caller, { orderId: id, parcels, payments, returned, statusText }),
     },
   }
 }
 
-/** The record of an order, as far as its page works something out from it. */
-interface ShownOrder extends OrderRecord, PaidRecord, Numbered {
-  readonly OrderID: number
-  readonly OrderStatusID: number
-  readonly InternalComments: string
-  readonly BillingFirstName: string
-  readonly BillingLastName: string
-  readonly BillingCompany: string
-  readonly BillingEmail: string
-  readonly BillingPhoneNumber: string
-  readonly PromotionList: readonly { readonly PromotionName: string; readonly Coupon: string }[]
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentPhone: string
-    readonly ShipmentEmail: string
-  })[]
-}
-
 /** What took off the discount: the names of promotions, with the code of a coupon. */
-function discountReasonsOf({ PromotionList }: ShownOrder): string[] {
+function discountReasonsOf({ PromotionList }: OrderRecord): string[] {
   const named = PromotionList.map(({ PromotionName, Coupon }) => [PromotionName, Coupon].filter(Boolean).join(' · '))
   return named.filter((name) => name !== '')
 }
 
-/** The parcels of an order with their lines, and where each goes. */
-function shownParcels(
-  order: ShownOrder,
-  lines: ReturnType<typeof orderFigures>['lines'],
-  { departures, format }: { departures: Departures; format: Format },
-) {
-  const figures = new Map(lines.map((line) => [line.id, line]))
-  return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
-    ...parcel,
-    lines: items.flatMap(({ ItemIndexID }) => figures.get(ItemIndexID) ?? []),
-    shipTo: shipToOf(order, parcel.shipment, format),
-  }))
-}
-
 /** Where a shipment goes, with the contact that it has beside that of the order. */
-function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number] | null, format: Format) {
+function shipToOf(order: OrderRecord, { shipment }: Parcel, format: Format) {
   const own = (value: string | undefined, other: string) => (value === other ? '' : (value ?? ''))
   return {
     lines: format.shippingAddress(order, shipment),
@@ -196,7 +151,7 @@ function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number
 }
 
 /** Who the order is for, and where it goes if all of it goes to one place. */
-function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[], format: Format) {
+function customerOf(order: OrderRecord, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[], format: Format) {
   const [billTo, [first, ...others]] = [format.postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
   const isOnePlace = others.every((other) => isDeepStrictEqual(other, first))
   return {

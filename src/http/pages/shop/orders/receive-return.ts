@@ -1,73 +1,72 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { getRecord, notFound } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { changed } from './goods-record.ts'
-import { invoiceOf } from './listing.ts'
-import { rehearse } from './rehearse.ts'
-import { returnLabels } from './return-form.ts'
-import { type ReturnedOrder, returnWords, type ShownReturn } from './returns.ts'
+import { adminPages, inFormFields } from '../../../html/page-routes.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { recordPages } from '../../frame/pages.ts'
+import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
+import { requireUnchanged } from '../../frame/unchanged.ts'
+import { changedMembers, type LineField, labelsOf, storedTexts } from './line-fields.ts'
+import { outdatedReturns, quantityFields, returnLabels, returnWords } from './returns.ts'
 
-interface ReturnRecord {
-  readonly RMAID: number
-  readonly OrderID: number
-  readonly RmaDate: string
-  readonly RMAReasonID: number
-  readonly RMAMethodID: number
-  readonly RMAStatusID: number
-  readonly RMAItemList: readonly {
-    readonly CatalogID: number
-    readonly SKU: string
-    readonly ItemName: string
-    readonly ReturnQuantity: number
-    readonly ReceivedQuantity: number
-    readonly RestockQuantity: number
-  }[]
+const address = '/admin/orders/:id/returns/:rmaId'
+
+type ReturnRecord = RecordOf<typeof rma>
+type Asked = RecordRequest<ReturnRecord>
+
+/** Adds the page that receives and restocks what a return of an order has. */
+export function receivePages(app: FastifyInstance, services: CallerServices): void {
+  const pages = adminPages(app, ['Orders', 'read'], ['RMA', 'write'])
+  const { pair, form } = recordPages(pages, services, rma, 'rmaId')
+  const show = (asked: Asked) => returnPage(asked, null)
+  pair(address, show, saveReturn, outdatedReturns)
+  form(`${address}/stock`, stockOfReturn, show, outdatedReturns)
 }
 
-/** Reads the return, which has to be one of the order. */
-async function readReturn(request: FastifyRequest, services: CallerServices) {
-  const { id, rmaId } = readIds(request.params, 'id', 'rmaId')
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, rma, rmaId)
-  const record = JSON.parse(text) as ReturnRecord
-  if (record.OrderID !== id) throw notFound(rma, rmaId)
-  return { id, rmaId, caller, text, record }
+/** The order of the address, of which the return has to be one. */
+function orderIdOf(asked: Asked): number {
+  const orderId = idIn(asked)
+  if (asked.record.OrderID !== orderId) throw notFound(rma, asked.id)
+  return orderId
 }
 
-const received = ['ReceivedQuantity', 'RestockQuantity'] as const
-const fieldOf = (index: number, name: string) => `Item.${index}.${name}`
+type Item = ReturnRecord['RMAItemList'][number]
 
-/** The form that receives and restocks what a return has. */
-export async function returnPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false, stock = null }: ShownReturn = {},
-): Promise<HtmlPage> {
-  const { id, rmaId, caller, text, record } = await readReturn(request, services)
-  const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
-  const items = record.RMAItemList.map((item, index) => {
+function fieldsOf(item: Item, at: number): LineField[] {
+  return quantityFields({ ...item, name: `Item.${at}`, sku: item.SKU }, at)
+}
+
+/** The form has those that were received and go back to stock. */
+const receivedOf = (item: Item, at: number) => fieldsOf(item, at).slice(1)
+
+const statusOf = ({ RMAStatusID: stored }: ReturnRecord): LineField => ({
+  name: 'RMAStatusID',
+  path: 'RMAStatusID',
+  label: returnLabels.RMAStatusID,
+  stored,
+})
+
+async function returnPage(asked: Asked, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
+  const { caller, id: rmaId, record, typed, writing, isOutdated } = asked
+  const id = orderIdOf(asked)
+  const order: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
+  const items = record.RMAItemList.map((item, at) => {
     const { name: title, choices } = goodsWords(item.ItemName, caller.store.currency)
-    return { ...item, name: `Item.${index}`, sku: item.SKU, title, choices }
+    return { ...item, name: `Item.${at}`, sku: item.SKU, title, choices }
   })
   const stored = {
     RMAStatusID: String(record.RMAStatusID),
-    ...Object.fromEntries(
-      items.flatMap((item, index) =>
-        received.map((name) => [fieldOf(index, name), writingOf(request).typed(item[name])]),
-      ),
-    ),
+    ...storedTexts(record.RMAItemList.flatMap(receivedOf), writing),
   }
   // The rows typed may be of other items.
   const values = typed === null || isOutdated ? stored : typed
@@ -84,46 +83,36 @@ export async function returnPage(
       compensation: textOf('RMAMethodID', record.RMAMethodID),
       choices,
       items,
-      etag: tagOf(text, typed, isOutdated),
       stock,
       holdsStock: holdsStock(order.OrderStatusID),
-      labels: returnLabels(items),
+      labels: { ...returnLabels, ...labelsOf(record.RMAItemList.flatMap(fieldsOf)) },
     },
   }
 }
 
-const adviceForStored = 'The form shows the return as it is now. Make your changes again'
-
 /** Reads the form of a return as a change of it, unless it has been changed since the form was shown. */
-async function readReceived(request: FastifyRequest, services: CallerServices) {
-  const found = await readReturn(request, services)
-  const { rmaId, caller, text, record } = found
-  const form = formOf(request)
-  const precondition = ifUnchanged(form, 'return', adviceForStored)
-  precondition(text)
-  const typed = { form, writing: writingOf(request) }
-  const typedIn = (name: string, stored: number) => changed(typed, name, stored, 'number') ?? stored
-  const items = record.RMAItemList.map((item, index) => ({
-    ...item,
-    ...Object.fromEntries(received.map((name) => [name, typedIn(fieldOf(index, name), item[name])])),
-  }))
-  const body = { RMAStatusID: typedIn('RMAStatusID', record.RMAStatusID), RMAItemList: items }
-  const nameOf = (field: string) =>
-    field.replace(/^RMAItemList\[(\d+)\]\.(\w+)$/, (_, index, name) => fieldOf(Number(index), name))
-  const change = (tx: Caller) => changeRecord(tx, rma, { kind: 'update', id: rmaId, body }, { precondition })
-  return { ...found, caller, form, change, nameOf }
+function readReceived(asked: Sent<Asked>) {
+  const { id, record } = asked
+  const orderId = orderIdOf(asked)
+  const advice = 'The form shows the return as it is now. Make your changes again'
+  const precondition = requireUnchanged(asked, 'return', advice)
+  const items = record.RMAItemList.map((item, at) => ({ ...item, ...changedMembers(receivedOf(item, at), asked) }))
+  const body = { RMAStatusID: record.RMAStatusID, ...changedMembers([statusOf(record)], asked), RMAItemList: items }
+  const nameOf = (field: string) => field.replace(/^RMAItemList\[(\d+)\]\.(\w+)$/, 'Item.$1.$2')
+  const change = (tx: Caller) => changeRecord(tx, rma, { kind: 'update', id, body }, { precondition })
+  return { orderId, change, nameOf }
 }
 
 /** The form with what saving it would do to the stock. */
-export async function stockOfReturn(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const { id, caller, form, record, change, nameOf } = await readReceived(request, services)
-  const productIds = record.RMAItemList.map(({ CatalogID }) => CatalogID).filter((productId) => productId > 0)
-  const { stock } = await rehearse(caller, { orderId: id, productIds }, change).catch(inFormFields(nameOf))
-  return returnPage(request, services, { typed: form, stock })
+async function stockOfReturn(asked: Sent<Asked>): Promise<HtmlPage> {
+  const { orderId, change, nameOf } = readReceived(asked)
+  const productIds = asked.record.RMAItemList.map(({ CatalogID }) => CatalogID).filter((productId) => productId > 0)
+  const { stock } = await rehearse(asked.caller, { orderId, productIds }, change).catch(inFormFields(nameOf))
+  return returnPage(asked, stock)
 }
 
-export async function saveReturn(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id, caller, change, nameOf } = await readReceived(request, services)
-  await change(caller).catch(inFormFields(nameOf))
-  return `/admin/orders/${id}?notice=record-saved`
+async function saveReturn(asked: Sent<Asked>): Promise<string> {
+  const { orderId, change, nameOf } = readReceived(asked)
+  await change(asked.caller).catch(inFormFields(nameOf))
+  return `/admin/orders/${orderId}?notice=record-saved`
 }

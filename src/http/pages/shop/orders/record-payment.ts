@@ -1,40 +1,33 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
-import type { NestedSubResource } from '../../../../engine/definition/define.ts'
 import type { Scalar } from '../../../../engine/definition/fields.ts'
-import { getRecord } from '../../../../engine/reading/read.ts'
+import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { paymentsOf, readPayments } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
-import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { invoiceOf } from './listing.ts'
-import { addOnce } from './once.ts'
+import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { addOnce } from '../../frame/once.ts'
+import { recordPages } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { ifUnchanged } from '../../frame/unchanged.ts'
+import { paymentsInWords } from '../../records/order-words.ts'
 
 const address = '/admin/orders/:id/payments'
 
 /** Adds the page that shows an order's payments and records payments and refunds. */
 export function paymentPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = adminPages(app, ['Orders', 'write'])
-  page(address, (request) => paymentPage(request, services))
-  form(
-    address,
-    (request) => record(request, services),
-    (request, _reply, { kind }) =>
-      paymentPage(request, services, {
-        typed: formOf(request),
-        isOutdated: kind === 'precondition-failed' || kind === 'conflict',
-      }),
-  )
+  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
+  // A form that has recorded its payment already is for the order with that payment.
+  pair(address, paymentPage, record, ['precondition-failed', 'conflict'])
 }
 
 /** The types that the form offers, with what they are for. Others are those of applications and gateways. */
@@ -45,38 +38,34 @@ const types = [
   ['Capture', t('Payment of an authorization')],
 ] as const
 
-async function paymentPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, orders, id)
-  const order = JSON.parse(text)
-  const payments = await readPayments(caller, order)
+async function paymentPage({
+  caller,
+  record: order,
+  query,
+  writing,
+  typed,
+}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+  const payments = paymentsInWords(await readPayments(caller, order))
   const stored = await listPaymentMethods(caller.db, caller.store.id)
-  const own = String(order.BillingPaymentMethod ?? '')
+  const own = order.BillingPaymentMethod
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
   names.delete('')
   // Who has come by a link to a refund records one. Otherwise an order that is paid says nothing of what is recorded next.
-  const isRefund = textIn(request.query, 'type') === 'Refund'
+  const isRefund = textIn(query, 'type') === 'Refund'
   const values = {
     TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
     TransactionType: isRefund ? 'Refund' : 'Sale',
     TransactionMethod: own,
-    TransactionAmount: payments.open > 0 && !isRefund ? writingOf(request).typed(payments.open) : '',
+    TransactionAmount: payments.open > 0 && !isRefund ? writing.typed(payments.open) : '',
   }
   return {
     template: '/pages/shop/orders/record-payment',
     title: t('Payments of order {number}', { number: invoiceOf(order) }),
     values: typed ?? values,
     data: {
-      id,
       payments,
       types,
       methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
-      etag: tagOf(text, typed, isOutdated),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
@@ -95,13 +84,8 @@ const labels = {
 }
 
 /** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
-async function record(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  // An order that does not exist is that, whatever the form says.
-  await getRecord(caller, orders, id)
-  const body = bodyOf(form, writingOf(request), caller)
+async function record({ caller, id, typed: form, writing }: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+  const body = bodyOf(form, writing, caller)
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
@@ -135,8 +119,8 @@ function addTransaction(
   return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
 }
 
-function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
-  const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
+function refuseTooMuch(order: OrderRecord, amount: number, { store }: Caller): void {
+  const { paid, refunded, net: left } = paymentsOf(order)
   if (amount <= left) return
   const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
   const problem =

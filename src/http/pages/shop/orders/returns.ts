@@ -1,12 +1,12 @@
 import type { Caller } from '../../../../engine/caller.ts'
-import type { Phrase } from '../../../../foundation/texts/text.ts'
+import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
+import type { FailureKind } from '../../../../foundation/values/failure.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { readCodes } from '../../records/codes.ts'
+import { noCodes, readCodes } from '../../records/codes.ts'
 import { targetService } from '../../records/services.ts'
-import type { Numbered } from './listing.ts'
-import type { StockEffect } from './rehearse.ts'
+import type { LineField } from './line-fields.ts'
 
 /** The returns of an order that pages show. */
 const RETURNS_MAX = 100
@@ -14,7 +14,7 @@ const RETURNS_MAX = 100
 /** The latest returns of an order: for `returns.eta`. */
 export async function returnsOf(caller: Caller, orderId: number) {
   const { db, store } = caller
-  const found = db.rma.findMany({
+  const rows = await db.rma.findMany({
     where: { storeId: store.id, orderId },
     select: {
       id: true,
@@ -28,7 +28,8 @@ export async function returnsOf(caller: Caller, orderId: number) {
     orderBy: { id: 'desc' },
     take: RETURNS_MAX + 1,
   })
-  const [rows, codes] = await Promise.all([found, readCodes(caller, ['RMAStatusID'])])
+  // Most orders have none.
+  const codes = rows.length === 0 ? noCodes : await readCodes(caller, ['RMAStatusID'])
   const returns = rows.slice(0, RETURNS_MAX).map(({ items, statusId, ...row }) => ({
     ...row,
     status: codes.textAt('RMAStatusID', statusId),
@@ -43,15 +44,37 @@ export async function returnsOf(caller: Caller, orderId: number) {
   return { orderId, returns, isMore: rows.length > RETURNS_MAX }
 }
 
-/** What a form of a return shows instead of what is stored. */
-export interface ShownReturn {
-  readonly typed?: Form | null
-  readonly isOutdated?: boolean
-  readonly stock?: readonly StockEffect[] | null
+/** The failures of a form whose return, or what may be returned, is not as the form showed it. */
+export const outdatedReturns: readonly FailureKind[] = ['precondition-failed', 'conflict']
+
+interface Quantities {
+  /** The names of its fields begin with this and a dot. */
+  readonly name: string
+  readonly sku: string
+  readonly ReturnQuantity?: number
+  readonly ReceivedQuantity?: number
+  readonly RestockQuantity?: number
 }
 
-export interface ReturnedOrder extends Numbered {
-  readonly OrderStatusID: number
+/** The quantities of a line of a return that has this place in the body. A new one has none yet. */
+export function quantityFields(line: Quantities, at: number): LineField[] {
+  const { name, sku } = line
+  const field = (member: keyof Quantities, label: Text): LineField => {
+    return { name: `${name}.${member}`, path: `RMAItemList[${at}].${member}`, label, stored: Number(line[member] ?? 0) }
+  }
+  return [
+    field('ReturnQuantity', t('{sku}: the returned quantity', { sku })),
+    field('ReceivedQuantity', t('{sku}: the received quantity', { sku })),
+    field('RestockQuantity', t('{sku}: the restocked quantity', { sku })),
+  ]
+}
+
+export const returnLabels = {
+  RMAReasonID: t('Reason'),
+  RMAMethodID: t('Compensation'),
+  RMAStatusID: t('Status'),
+  Comments: t('Comments to the customer'),
+  InternalComments: t('Internal comments'),
 }
 
 const coded = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const

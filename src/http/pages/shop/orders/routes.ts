@@ -7,9 +7,10 @@ import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
 import { sendLines } from './lines-file.ts'
 import { newOrderPages } from './new-order.ts'
+import { newReturnPages } from './new-return.ts'
 import { orderPage } from './order-page.ts'
+import { receivePages } from './receive-return.ts'
 import { paymentPages } from './record-payment.ts'
-import { returnPages } from './return-routes.ts'
 import { shippingPages } from './shipping.ts'
 import { slipPages } from './slips.ts'
 import { voidPages } from './void-transaction.ts'
@@ -22,7 +23,8 @@ export function orderPages(app: FastifyInstance, services: CallerServices & { re
   addressPages(app, services)
   paymentPages(app, services)
   voidPages(app, services)
-  returnPages(app, services)
+  newReturnPages(app, services)
+  receivePages(app, services)
   bulkPages(app, services)
   slipPages(app, services)
   adminPages(app, ['Orders', 'read']).get('/admin/orders/lines.csv', (request, reply) =>

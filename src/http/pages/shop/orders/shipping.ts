@@ -1,35 +1,31 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { getRecord, notFound } from '../../../../engine/reading/read.ts'
+import type { FastifyInstance } from 'fastify'
+import { notFound } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
+import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../../shop/resources/orders/ship.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock, statusPartial } from '../../../../shop/resources/orders/statuses.ts'
-import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { invoiceOf, type Numbered, textsOf } from './listing.ts'
+import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { recordPages } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { requireUnchanged } from '../../frame/unchanged.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
+import { type LineField, labelsOf, storedTexts, type TypedForm } from './line-fields.ts'
 
-const address = '/admin/orders/:id/shipments/:shipmentId'
+type Asked = RecordRequest<OrderRecord>
 
 /** Adds the page that ships goods of a shipment, or corrects how it was shipped. */
 export function shippingPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = adminPages(app, ['Orders', 'write'])
-  page(address, (request) => shippingPage(request, services))
-  form(
-    address,
-    (request) => ship(request, services),
-    (request, _reply, { kind }) =>
-      shippingPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
-  )
+  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
+  pair('/admin/orders/:id/shipments/:shipmentId', shippingPage, ship)
 }
 
 const labels = {
@@ -39,24 +35,18 @@ const labels = {
   ShipmentBoxes: t('Boxes'),
 }
 
-async function shippingPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const { caller, text, order, parcel, parcels, shipment, isShipped, lines } = await readShipment(request, services)
+async function shippingPage(asked: Asked): Promise<HtmlPage> {
+  const { caller, record: order, typed, writing, isOutdated } = asked
+  const { parcel, parcels, shipment, fields } = await readParcel(asked)
+  const { hasLeft: isShipped, lines } = parcel
   const today = writeDate(caller.now(), caller.store.timeZone).slice(0, 10)
-  const quantities = isShipped
-    ? []
-    : lines.map(({ id, quantity }) => [quantityName(id), writingOf(request).typed(quantity)])
   const stored: Form = {
     ShipmentShippedDate: isShipped ? dayOf(shipment.ShipmentShippedDate) : today,
     ShipmentMethodName: shipment.ShipmentMethodName,
     ShipmentTrackingCode: shipment.ShipmentTrackingCode,
     ShipmentBoxes: String(shipment.ShipmentBoxes),
-    ...Object.fromEntries(quantities),
+    ...storedTexts(isShipped ? [] : fields, writing),
   }
-  const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), t('Quantity of {goods}', { goods: sku || name })])
   return {
     template: '/pages/shop/orders/shipping',
     title: titleOf(invoiceOf(order), parcel, parcels),
@@ -66,18 +56,15 @@ async function shippingPage(
       shipment,
       isShipped,
       lines,
-      partialStatus: textsOf(await listStatusNames(services.db, caller.store.id))(statusPartial),
+      partialStatus: textsOf(await listStatusNames(caller.db, caller.store.id))(statusPartial),
       payments: paymentsOf(order),
-      etag: tagOf(text, typed, isOutdated),
       fieldLabels: labels,
-      labels: { ...labels, ...Object.fromEntries(ofLines) },
+      labels: { ...labels, ...labelsOf(fields) },
     },
   }
 }
 
-type Named = Pick<Parcel<ShippedOrder>, 'hasLeft' | 'number'>
-
-function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): Text {
+function titleOf(invoice: string, { hasLeft, number }: Parcel, parcels: readonly Parcel[]): Text {
   const values = { number: invoice, parcel: number }
   if (hasLeft) {
     return parcels.length === 1 ? t('Parcel of order {number}', values) : t('Parcel {parcel} of order {number}', values)
@@ -86,64 +73,59 @@ function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly 
   return isOnlyOne ? t('Ship order {number}', values) : t('Ship parcel {parcel} of order {number}', values)
 }
 
-const quantityName = (id: number) => `Quantity.${id}`
-
 /** A stored date of shipping as a form's field has it; empty: it is no date. */
 function dayOf(text: string): string {
   const read = readDate(text, 'UTC')
   return read === null ? '' : writeDate(read.instant, 'UTC').slice(0, 10)
 }
 
-/** The fields used of an order's record. */
-interface ShippedOrder extends OrderRecord, PaidRecord, Numbered {
-  readonly OrderID: number
-  readonly OrderStatusID: number
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentBoxes: number })[]
-}
+const quantityName = ({ id }: { readonly id: number }) => `Quantity.${id}`
 
-/** The shipment that the address names, by the id that the record shows, with its lines. */
-async function readShipment(request: FastifyRequest, services: CallerServices) {
-  const { id } = readIds({ id: textIn(request.params, 'id') }, 'id')
-  const shipmentId = textIn(request.params, 'shipmentId')
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, orders, id)
-  const order: ShippedOrder = JSON.parse(text)
-  const parcels = parcelsOf(order, await readDepartures(caller, [order]))
+/** The parcel of the shipment that the address names, by the id that the record shows, and the quantities of its lines. */
+async function readParcel({ caller, id, record, params }: Asked) {
+  const shipmentId = textIn(params, 'shipmentId')
+  const parcels = await readParcels(caller, record, orderFigures(record, caller.store.currency).lines)
   const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
   if (parcel === undefined || parcel.shipment === null) throw notFound(orders, id)
-  const { items, shipment } = parcel
-  const { lines } = orderFigures({ ...order, OrderItemList: items }, caller.store.currency)
-  return { id, caller, text, order, parcel, parcels, shipment, isShipped: parcel.hasLeft, lines }
+  const fields = parcel.lines.map((line): LineField => {
+    const name = quantityName(line)
+    return {
+      name,
+      path: name,
+      label: t('Quantity of {goods}', { goods: line.sku || line.name }),
+      stored: line.quantity,
+    }
+  })
+  return { parcel, parcels, shipment: parcel.shipment, fields }
 }
 
-const advice = 'The form shows the parcel as it is now. Look at it again, and send the form if it is still right'
-
-async function ship(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id, caller, text, order, shipment, isShipped, lines } = await readShipment(request, services)
-  const form = formOf(request)
-  const precondition = ifUnchanged(form, 'order', advice)
-  precondition(text)
-  if (!holdsStock(order.OrderStatusID)) {
+async function ship(asked: Sent<Asked>): Promise<string> {
+  const { caller, id, record, typed, writing } = asked
+  const { parcel, shipment } = await readParcel(asked)
+  const advice = 'The form shows the parcel as it is now. Look at it again, and send the form if it is still right'
+  const precondition = requireUnchanged(asked, 'order', advice)
+  if (!holdsStock(record.OrderStatusID)) {
     throw new StoreFailure('conflict', 'This order is cancelled or not completed. Change its status first')
   }
   const shipmentId = shipment.ShipmentID
-  const isUndone = textIn(form, 'undo') !== ''
-  const given = consignmentIn(form, isUndone, writingOf(request))
-  const quantities = isShipped || isUndone ? null : quantitiesIn(form, lines, writingOf(request))
+  const isUndone = textIn(typed, 'undo') !== ''
+  const given = consignmentIn(asked, isUndone)
+  const isChange = parcel.hasLeft || isUndone
+  const quantityOf = (name: string) => numberIn(typed, name, writing) ?? 0
+  const quantities = isChange ? null : new Map(parcel.lines.map((line) => [line.id, quantityOf(quantityName(line))]))
   const work = async () => {
     const consignment = readConsignment(caller, given)
     if (quantities === null) return changeConsignment(caller, id, { shipmentId, consignment }, precondition)
     return shipGoods(caller, id, { shipmentId, quantities, consignment }, precondition)
   }
   await work().catch(inFormFields((field) => field))
-  const shipped = isShipped ? 'record-saved' : 'goods-shipped'
-  return `/admin/orders/${id}?notice=${isUndone ? 'record-saved' : shipped}`
+  return `/admin/orders/${id}?notice=${isChange ? 'record-saved' : 'goods-shipped'}`
 }
 
 /** The fields of the shipment that the form gives. A shipment that has not left has neither date nor tracking number. */
-function consignmentIn(form: Form, isUndone: boolean, writing: Writing) {
+function consignmentIn({ typed, writing }: TypedForm, isUndone: boolean) {
   if (isUndone) return { ShipmentShippedDate: '', ShipmentTrackingCode: '' }
-  const given = (name: string) => textIn(form, name).trim()
+  const given = (name: string) => textIn(typed, name).trim()
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(given('ShipmentShippedDate')) ?? []
   if (year === undefined || readDate(`${year}-${month}-${day}`, 'UTC') === null) {
     throw refusedFields([{ field: 'ShipmentShippedDate', problem: 'must be a day' }])
@@ -153,10 +135,6 @@ function consignmentIn(form: Form, isUndone: boolean, writing: Writing) {
     ShipmentShippedDate: `${month}/${day}/${year}`,
     ShipmentTrackingCode: given('ShipmentTrackingCode'),
     ShipmentMethodName: given('ShipmentMethodName'),
-    ShipmentBoxes: numberIn(form, 'ShipmentBoxes', writing) ?? 1,
+    ShipmentBoxes: numberIn(typed, 'ShipmentBoxes', writing) ?? 1,
   }
-}
-
-function quantitiesIn(form: Form, lines: readonly { id: number }[], writing: Writing): Map<number, number> {
-  return new Map(lines.map(({ id }) => [id, numberIn(form, quantityName(id), writing) ?? 0]))
 }

@@ -3,29 +3,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
-import { getRecord, getRecords } from '../../../../engine/reading/read.ts'
+import { getRecords } from '../../../../engine/reading/read.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { isVoid } from '../../../../shop/resources/orders/payments.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
+import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import {
-  type CallerServices,
-  languageFor,
-  merchantCaller,
-  merchantOf,
-  requirePrivileges,
-  textIn,
-} from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, paidOf, signedAmount, typeName } from '../../order-payments.ts'
+import { type CallerServices, languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { recordPages, storePages } from '../../frame/pages.ts'
 import { chosenIn } from '../../records/chosen.ts'
-import { invoiceOf, type Numbered } from './listing.ts'
+import { typeName } from '../../records/order-words.ts'
 
 const kinds = ['packing-slip', 'invoice'] as const
 type SlipKind = (typeof kinds)[number]
@@ -66,26 +59,25 @@ const LINES_MAX = 2_000
 
 /** Adds what is printed of orders: packing slips and invoices, of one order or of several. */
 export function slipPages(app: FastifyInstance, services: CallerServices): void {
-  const { page } = adminPages(app, ['Orders', 'read'])
-  page('/admin/orders/slips', async (request) => {
-    const kind = slipKindIn(request.query)
+  const reading = adminPages(app, ['Orders', 'read'])
+  storePages(reading, services).page('/admin/orders/slips', async ({ caller, query }, { request }) => {
+    const kind = slipKindIn(query)
     requireForSlips(request, kind)
-    const caller = merchantCaller(request, services)
-    const records = (await getRecords(caller, orders, chosenIn(request.query))).map(readOrder)
-    return slipPage(request, caller, { kind, all: records, back: '/admin/orders' })
+    const all = (await getRecords(caller, orders, chosenIn(query))).map((text): OrderRecord => JSON.parse(String(text)))
+    return slipPage(request, caller, { kind, all, back: '/admin/orders' })
   })
-  page('/admin/orders/:id/packing-slip', async (request) => {
-    const { caller, order } = await orderIn(request, services)
-    const only = textIn(request.query, 'shipment') || null
-    return slipPage(request, caller, { kind: 'packing-slip', all: [order], back: backTo(order), only })
+  recordPages(reading, services, orders).page('/admin/orders/:id/packing-slip', (asked, { request }) => {
+    const { caller, record, query } = asked
+    const only = textIn(query, 'shipment') || null
+    return slipPage(request, caller, { kind: 'packing-slip', all: [record], back: backTo(record), only })
   })
-  adminPages(app, ['Orders', 'read'], ...needs.invoice).page('/admin/orders/:id/invoice', async (request) => {
-    const { caller, order } = await orderIn(request, services)
-    return slipPage(request, caller, { kind: 'invoice', all: [order], back: backTo(order) })
-  })
+  const invoices = recordPages(adminPages(app, ['Orders', 'read'], ...needs.invoice), services, orders)
+  invoices.page('/admin/orders/:id/invoice', ({ caller, record }, { request }) =>
+    slipPage(request, caller, { kind: 'invoice', all: [record], back: backTo(record) }),
+  )
 }
 
-const backTo = ({ OrderID }: Order) => `/admin/orders/${OrderID}`
+const backTo = ({ OrderID }: OrderRecord) => `/admin/orders/${OrderID}`
 
 /** Throws unless it is one of the kinds. */
 export function slipKindIn(sent: unknown): SlipKind {
@@ -94,24 +86,9 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-/** What slips read of an order's record. */
-interface Order extends OrderRecord, PaidRecord, Numbered {
-  readonly OrderID: number
-}
-
-async function orderIn(request: FastifyRequest, services: CallerServices) {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  return { caller, order: readOrder(await getRecord(caller, orders, id)) }
-}
-
-function readOrder(text: string): Order {
-  return JSON.parse(text)
-}
-
 interface Slips {
   readonly kind: SlipKind
-  readonly all: readonly Order[]
+  readonly all: readonly OrderRecord[]
   readonly back: string
   /** The id of the one shipment that a slip of one order is for; null: all of each order. */
   readonly only?: string | null
@@ -171,16 +148,14 @@ interface ShownParcel {
 }
 
 function slipOf(
-  order: Order,
+  order: OrderRecord,
   departures: Departures,
   { only, format, currency }: { only: string | null; format: Format; currency: string },
 ) {
   const figures = orderFigures(order, currency)
-  const lineOf = new Map(figures.lines.map((line) => [line.id, line]))
-  const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
+  const all = parcelsOf(order, figures.lines, departures).map((parcel) => ({
     ...parcel,
     address: format.shippingAddress(order, parcel.shipment),
-    lines: items.flatMap(({ ItemIndexID }) => lineOf.get(ItemIndexID) ?? []),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
   const parcels = all.filter(isOnly)
@@ -199,6 +174,6 @@ function slipOf(
     count: all.length,
     isOfOne: only !== null && all.length > 1,
     later: only === null ? [] : all.filter((parcel) => follows(parcel, parcels)).flatMap(({ lines }) => lines),
-    payments: paidOf(order.OrderAmount, order.TransactionList),
+    payments: paymentsOf(order),
   }
 }

@@ -1,26 +1,24 @@
 import type { Caller } from '../../../../engine/caller.ts'
 import type { HistoryEntry } from '../../../../engine/recording/history.ts'
 import { type Phrase, t, written } from '../../../../foundation/texts/text.ts'
+import type { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
+import type { Parcel } from '../../../../shop/resources/orders/parcels.ts'
 import { isVoid } from '../../../../shop/resources/orders/payments.ts'
 import { statusShipped } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import type { OrderRecord, orderFigures } from '../../order-figures.ts'
-import type { Parcel } from '../../order-parcels.ts'
-import { type ShownTransaction, typeName } from '../../order-payments.ts'
 import { type Acts, type History, newestHistory } from '../../records/history.ts'
+import { type ShownPayments, typeName } from '../../records/order-words.ts'
 
 const ENTRIES_MAX = 25
 
-interface ShownParcel extends Omit<Parcel<OrderRecord>, 'items'> {
-  readonly lines: ReturnType<typeof orderFigures>['lines']
-}
+type ShownParcel = Parcel<ReturnType<typeof orderFigures>['lines'][number]>
 
 /** What the page of an order shows. */
 interface ShownOrder {
   readonly orderId: number
   readonly parcels: readonly ShownParcel[]
-  readonly payments: { readonly transactions: readonly ShownTransaction[] }
+  readonly payments: Pick<ShownPayments, 'transactions'>
   readonly returned: { readonly returns: readonly { readonly id: number }[] }
   readonly statusText: (id: number) => Phrase
 }
@@ -103,7 +101,7 @@ function parcelPart({ number, hasLeft, shipment, lines }: ShownParcel): Part {
   return { called: String(number), act }
 }
 
-function paymentPart({ type, method, amount }: ShownTransaction, currency: string): Part {
+function paymentPart({ type, method, amount }: ShownPayments['transactions'][number], currency: string): Part {
   const amountText = (value: unknown) => written(({ format }) => format.money(Math.abs(Number(value)), currency))
   const act = ({ member, before, after, then }: PartChange) => {
     const values = { type, method, amount: amountText(then('TransactionAmount', amount)) }

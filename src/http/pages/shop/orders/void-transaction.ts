@@ -1,53 +1,42 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../engine/definition/define.ts'
 import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
-import { getRecord } from '../../../../engine/reading/read.ts'
+import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { isVoid, VOID } from '../../../../shop/resources/orders/payments.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isVoid, paymentsOf, readPayments, signedAmount, VOID } from '../../../../shop/resources/orders/payments.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
-import { paidOf, readPayments, type ShownTransaction, signedAmount } from '../../order-payments.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
+import { type CallerServices, textIn } from '../../../html/request.ts'
+import { recordPages } from '../../frame/pages.ts'
+import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
+import { requireUnchanged } from '../../frame/unchanged.ts'
+import { paymentsInWords, type ShownPayments } from '../../records/order-words.ts'
 
 const address = '/admin/orders/:id/payments/:transactionId/void'
 const REASON_MAX = 255
 
+type Transaction = ShownPayments['transactions'][number]
+
 /** Adds the page that makes a transaction void: it stays in sight and counts as nothing. */
 export function voidPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = adminPages(app, ['Orders', 'write'])
-  page(address, (request) => askPage(request, services))
-  form(
-    address,
-    (request) => makeVoid(request, services),
-    (request, _reply, { kind }) =>
-      askPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
-  )
+  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
+  pair(address, askPage, makeVoid)
 }
 
 /** Asks for the reason first, and says what the sums of the order become. */
-async function askPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const { caller, id, text, order, transactionId } = await readOrder(request, services)
-  const { transactions, ...before } = await readPayments(caller, order)
+async function askPage({ caller, record: order, params, typed }: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+  const transactionId = idIn({ params }, 'transactionId')
+  const { transactions, ...before } = paymentsInWords(await readPayments(caller, order))
   const transaction = transactionIn(transactions, transactionId)
-  const others = order.TransactionList.filter((one: { TransactionIndexID: number }) => {
-    return one.TransactionIndexID !== transactionId
-  })
-  const after = paidOf(order.OrderAmount, others)
+  const others = order.TransactionList.filter(({ TransactionIndexID }) => TransactionIndexID !== transactionId)
+  const after = paymentsOf({ ...order, TransactionList: others })
   return {
     template: '/pages/shop/orders/void-transaction',
     title: titleOf(transaction, caller.store.currency),
     values: typed ?? {},
     data: {
-      id,
       transaction,
       isDone: transaction.isVoid,
       changes: [
@@ -58,14 +47,13 @@ async function askPage(
       ].filter(([, from, to]) => from !== to),
       // What was paid back without having been paid is open beside the total.
       unpaidRefund: after.open > 0 ? Math.max(-after.net, 0) : 0,
-      etag: tagOf(text, typed, isOutdated),
       reasonMax: REASON_MAX,
       labels: { Reason: t('Reason') },
     },
   }
 }
 
-function titleOf({ amount, isVoid: isDone }: ShownTransaction, currency: string): Text {
+function titleOf({ amount, isVoid: isDone }: Transaction, currency: string): Text {
   const values: TextValues = { amount: ({ format }) => format.money(Math.abs(amount), currency) }
   const isRefund = amount < 0
   if (isDone) {
@@ -74,14 +62,7 @@ function titleOf({ amount, isVoid: isDone }: ShownTransaction, currency: string)
   return isRefund ? t('Make the refund of {amount} void?', values) : t('Make the payment of {amount} void?', values)
 }
 
-async function readOrder(request: FastifyRequest, services: CallerServices) {
-  const { id, transactionId } = readIds(request.params, 'id', 'transactionId')
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, orders, id)
-  return { caller, id, transactionId, text, order: JSON.parse(text) }
-}
-
-function transactionIn(transactions: readonly ShownTransaction[], id: number): ShownTransaction {
+function transactionIn(transactions: readonly Transaction[], id: number): Transaction {
   const found = transactions.find((one) => one.id === id)
   if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
   return found
@@ -89,15 +70,14 @@ function transactionIn(transactions: readonly ShownTransaction[], id: number): S
 
 const advice = 'Look at what is recorded now, and send the form again if it still applies'
 
-async function makeVoid(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { caller, id, transactionId: key, text, order } = await readOrder(request, services)
-  const form = formOf(request)
-  const found = order.TransactionList.find((one: { TransactionIndexID: number }) => one.TransactionIndexID === key)
+async function makeVoid(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+  const { caller, id, typed, record: order } = asked
+  const key = idIn(asked, 'transactionId')
+  const found = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === key)
   if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
-  const precondition = ifUnchanged(form, 'order', advice)
-  precondition(text)
+  const precondition = requireUnchanged(asked, 'order', advice)
   if (isVoid(found.TransactionType)) throw new StoreFailure('conflict', 'This payment is void already')
-  const note = noteOf(found.TransactionResponseText, textIn(form, 'Reason').trim())
+  const note = noteOf(found.TransactionResponseText, textIn(typed, 'Reason').trim())
   // What a refund was for counts no more.
   const body = { TransactionType: VOID, TransactionResponseText: note, RMAID: 0, RefundItemList: [] }
   const list = orders.subResources.Transactions as NestedSubResource

@@ -7,7 +7,7 @@ import { constant, sql, storeId } from '../../../../foundation/database/sql.ts'
 import type { Phrase } from '../../../../foundation/texts/text.ts'
 import { isToBePaid } from '../../../../shop/resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
-import { statusName } from '../../status-names.ts'
+import { statusName } from '../../records/order-words.ts'
 
 type Services = Pick<DataServices, 'db'>
 

@@ -1,71 +1,56 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { DECIMAL_MAX } from '../../../../engine/definition/fields.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import type { NumberKind } from '../../../../foundation/values/typed-number.ts'
 import type { Import } from '../../../../shop/csv/lines/imports.ts'
 import { compareChosen, keepChosen, keptIds } from '../../../../shop/csv/undo/chosen.ts'
 import { categories } from '../../../../shop/resources/categories/categories.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
-import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { chosenOrAll } from '../../records/chosen.ts'
 import { listPage } from '../../records/list-page.ts'
-import { listedOf } from '../../records/listing.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from '../../records/references.ts'
-import { mayRead } from '../../records/seen.ts'
 import type { Value } from '../../records/services.ts'
 import { inputOf } from '../../records/values.ts'
 import { importOf, isLost } from '../csv/import-page.ts'
 import { intendedFor, type PriceChange, type ProductChange, priceHows, roundings } from './bulk.ts'
 import { categoryPlaces, productService } from './product-service.ts'
 
-type BulkServices = CallerServices & { readonly secrets: Secrets }
-
 /** Adds what can be done with several products of the list at once: choosing them, and saying what. */
-export function productBulkPages(app: FastifyInstance, services: BulkServices): void {
-  const { page, form, post } = adminPages(app, ['Products', 'write'])
-  const listedFor = (request: FastifyRequest) => listedOf(merchantCaller(request, services).privileges, productService)
-  form(
-    '/admin/products/bulk',
-    async (request) => {
-      const ids = await chosenOrAll(request, services, listedFor(request).listed)
-      return `/admin/csv/${await keepChosen(merchantCaller(request, services), products, ids)}/change`
-    },
-    async (request) => {
-      const { listed, listing } = listedFor(request)
-      const shown = await listPage(request, services, listed, listing)
-      return {
-        ...shown,
-        values: { ...shown.values, ...formOf(request) },
-        data: { ...shown.data, labels: { ids: t('Products') } },
-      }
-    },
-  )
+export function productBulkPages(app: FastifyInstance, services: CallerServices): void {
+  const { form, pair, again } = storePages(adminPages(app, ['Products', 'write']), services)
+  form('/admin/products/bulk', keepTicked, listAgain)
   const path = '/admin/csv/:id/change'
-  page(path, (request) => changePage(request, services))
-  form(
-    path,
-    (request) => compare(request, services),
-    (request) => changePage(request, services, formOf(request)),
-  )
+  pair(path, changePage, compare)
   // Shows the form again with the categories that its words fit.
-  post(`${path}/find`, async (request, reply) => sendPage(reply, await changePage(request, services, formOf(request))))
+  again(`${path}/find`, changePage)
+}
+
+async function keepTicked(asked: Sent<PageRequest>): Promise<string> {
+  const ids = await chosenOrAll(asked, productService)
+  return `/admin/csv/${await keepChosen(asked.caller, products, ids)}/change`
+}
+
+async function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const page = await listPage(asked, productService, reply)
+  const data = { ...page.data, labels: { ids: t('Products') } }
+  return { ...page, values: { ...page.values, ...asked.typed }, data }
 }
 
 /** The chosen products. Throws (409) where their changes are being made, or were. */
-async function openChosen(
-  request: FastifyRequest,
-  services: CallerServices,
-): Promise<{ caller: Caller; found: Import }> {
-  const { caller, found } = await importOf(request, services)
-  const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, services.now())
-  if (found.source === 'bulk' && found.service === products.service && isOpen) return { caller, found }
+async function openChosen(asked: PageRequest, reply: FastifyReply): Promise<Import> {
+  const { found } = await importOf(asked, reply)
+  const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, asked.caller.now())
+  if (found.source === 'bulk' && found.service === products.service && isOpen) return found
   throw new StoreFailure('conflict', 'What is done with these products cannot be changed any more. Choose them again')
 }
 
@@ -87,11 +72,12 @@ const howTexts: Readonly<Record<PriceChange['how'], Text>> = {
 }
 
 /** Asks what is to be done with the chosen products. */
-async function changePage(request: FastifyRequest, services: BulkServices, typed: Form = {}): Promise<HtmlPage> {
-  const { caller, found } = await openChosen(request, services)
+async function changePage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const { caller, typed } = asked
+  const found = await openChosen(asked, reply)
   const { currency } = caller.store
   const count = (await keptIds(caller, found.id)).length
-  const { form, choices } = await lookUp(caller, categorySection, typed, textIn(typed, 'lookup'))
+  const { form, choices } = await lookUp(caller, categorySection, typed ?? {}, textIn(typed, 'lookup'))
   const address = `/admin/csv/${found.id}`
   return {
     template: '/pages/shop/products/bulk',
@@ -130,11 +116,12 @@ function roundingsFor(currency: string): readonly (typeof roundings)[number][] {
 }
 
 /** Works out what is to be done with each product, which changes nothing yet. */
-async function compare(request: FastifyRequest, services: BulkServices): Promise<string> {
-  const { caller, found } = await openChosen(request, services)
-  const change = await changeIn(caller, formOf(request), writingOf(request))
+async function compare(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  const { caller, typed, writing } = asked
+  const found = await openChosen(asked, reply)
+  const change = await changeIn(caller, typed, writing)
   const intend = intendedFor(change, caller.store.currency)
-  await compareChosen(caller, found, change, { intend, secrets: services.secrets })
+  await compareChosen(caller, found, change, { intend, secrets: caller.secrets })
   return `/admin/csv/${found.id}`
 }
 

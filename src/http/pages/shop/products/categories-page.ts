@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
-import { getRecord, listOrdered } from '../../../../engine/reading/read.ts'
+import { listOrdered } from '../../../../engine/reading/read.ts'
 import { sql } from '../../../../foundation/database/sql.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { INT32_MAX } from '../../../../foundation/values/int32.ts'
@@ -12,12 +11,10 @@ import {
   readTree,
 } from '../../../../shop/resources/categories/tree.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import type { Changes } from '../../records/form.ts'
-import { idIn } from '../../records/record-page.ts'
-import { tagOf } from '../../records/unchanged.ts'
-import type { Wire } from '../../records/values.ts'
 import { type ProductRecord, productService } from './product-service.ts'
 
 const CHOSEN_MAX = 500
@@ -26,15 +23,13 @@ const FOUND_SHOWN = 100
 const FIND_LENGTH_MAX = 150
 
 /** The categories of a product as boxes to tick: those of the tree, or those that a search has found, and the others that are chosen. */
-export async function categoriesPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, productService.resource, id)
-  const record = JSON.parse(text) as ProductRecord
+export async function categoriesPage({
+  caller,
+  id,
+  record,
+  typed,
+  isOutdated,
+}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
   const stored = record.CategoryList.map(({ CategoryID }) => CategoryID)
   const chosen = typed === null || isOutdated ? stored : idsIn(typed)
   const find = textIn(typed, 'Find').trim().slice(0, FIND_LENGTH_MAX)
@@ -47,7 +42,6 @@ export async function categoriesPage(
     title: t('Categories of {product}', { product: record.SKUInfo.Name }),
     values: { Find: find },
     data: {
-      id,
       address,
       isTooLong: stored.length > CHOSEN_MAX,
       chosen: new Set(chosen),
@@ -56,7 +50,6 @@ export async function categoriesPage(
       found,
       isMore,
       find,
-      etag: tagOf(text, typed, isOutdated),
       labels: { CategoryID: t('Categories') },
     },
   }
@@ -87,16 +80,16 @@ function idsIn({ CategoryID = [] }: Form): number[] {
   return [...new Set(ids.map(Number))].filter((id) => id <= INT32_MAX)
 }
 
-export function saveCategories(request: FastifyRequest, services: CallerServices): Promise<string> {
+export function saveCategories(asked: Sent<RecordRequest<ProductRecord>>): Promise<string> {
   const advice =
     'The form shows the categories as they are stored now. Make your changes again if they are not among them'
-  return saveChanges(request, services, productService, { changesIn, advice })
+  return saveChanges(asked, productService, { changesIn: () => changesIn(asked), advice })
 }
 
 /** Categories that stay keep their places; new ones follow. */
-function changesIn(form: Form, record: Wire): Changes {
-  const stored = (record as unknown as ProductRecord).CategoryList.map(({ CategoryID }) => CategoryID)
-  const ticked = new Set(idsIn(form))
+function changesIn({ record, typed }: Sent<RecordRequest<ProductRecord>>): Changes {
+  const stored = record.CategoryList.map(({ CategoryID }) => CategoryID)
+  const ticked = new Set(idsIn(typed))
   const added = [...ticked].filter((id) => !stored.includes(id))
   const kept = stored.filter((id) => ticked.has(id))
   const isSame = added.length === 0 && kept.length === stored.length

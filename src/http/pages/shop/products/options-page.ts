@@ -1,18 +1,14 @@
-import type { FastifyRequest } from 'fastify'
-import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../../shop/resources/orders/sold-products.ts'
-import { writingOf } from '../../../html/numbers.ts'
+import { type Combination, missingCombinations, nameOfCode } from '../../../../shop/resources/products/combinations.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { RecordRequest, Sent, Wire } from '../../frame/request.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../../records/form.ts'
-import { idIn } from '../../records/record-page.ts'
 import { seenList } from '../../records/seen.ts'
 import type { List, Value } from '../../records/services.ts'
-import { tagOf } from '../../records/unchanged.ts'
-import { inputOf, isTicked, isWritable, LINE_MAX, type Wire } from '../../records/values.ts'
-import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
+import { inputOf, isTicked, isWritable, LINE_MAX } from '../../records/values.ts'
 import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
 
 const { name } = advancedOptions
@@ -29,22 +25,21 @@ const ROWS_MAX = Math.floor(FIELDS_MAX / (columnsOf(advancedOptions).length + 2)
 const NAMED_MAX = 5
 
 /** The options of a product: its sets, and its advanced options as a grid with the combinations that do not exist yet. */
-export async function optionsPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
-  const text = await getRecord(caller, productService.resource, id)
-  const record = JSON.parse(text) as Wire & ProductRecord
+export async function optionsPage({
+  caller,
+  id,
+  record,
+  writing,
+  typed,
+  isOutdated,
+}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
   const columns = columnsOf(seenList(caller.privileges, advancedOptions))
   const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
   const existing = record.AdvancedOptionList
   const codes = existing.map(({ AdvancedOptionCode }) => AdvancedOptionCode)
   const isTooLong = existing.length > ROWS_MAX
   const { missing, isMore } = missingCombinations(sets, codes, isTooLong ? 0 : ROWS_MAX - existing.length)
-  const stored = { ...listTyped(advancedOptions, record, writingOf(request)), ...suggested(missing, existing.length) }
+  const stored = { ...listTyped(advancedOptions, record, writing), ...suggested(missing, existing.length) }
   const rows = [
     ...existing.map(({ AdvancedOptionCode: code, AdvancedOptionName, AdvancedOptionSufix: suffix }, at) => ({
       name: `${name}.${at}`,
@@ -62,7 +57,6 @@ export async function optionsPage(
     title: t('Options of {product}', { product: record.SKUInfo.Name }),
     values: typed === null || isOutdated ? stored : typed,
     data: {
-      id,
       sets: sets.map((set) => ({ ...set, isOwn: isOwn(record, set) })),
       currency: caller.store.currency,
       columns: columns.map((value) => ({ value, input: inputOf(value) })),
@@ -73,7 +67,6 @@ export async function optionsPage(
       isTooLong,
       rowsMax: ROWS_MAX,
       isMore: isMore && !isTooLong,
-      etag: tagOf(text, typed, isOutdated),
       labels: Object.fromEntries(
         rows.flatMap((row) =>
           columns.map(({ path, label }) => [
@@ -86,7 +79,7 @@ export async function optionsPage(
   }
 }
 
-function isOwn({ OptionSetList }: Wire & ProductRecord, { OptionSetID }: OptionSet): boolean {
+function isOwn({ OptionSetList }: ProductRecord, { OptionSetID }: OptionSet): boolean {
   return OptionSetList.some((own) => own.OptionSetID === OptionSetID)
 }
 
@@ -98,27 +91,27 @@ function suggested(missing: readonly Combination[], first: number): Record<strin
 }
 
 /** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked, or all of them. */
-export async function saveOptions(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const caller = merchantCaller(request, services)
+export async function saveOptions(asked: Sent<RecordRequest<ProductRecord>>): Promise<string> {
+  const { caller, id, record, typed, writing } = asked
   const advice = 'The form shows the options as they are now. Make your changes again if they are not among them'
-  const changesIn = async (form: Form, record: Wire): Promise<Changes> => {
+  const changesIn = async (): Promise<Changes> => {
     const seen = seenList(caller.privileges, advancedOptions)
     const columns = columnsOf(seen)
     const list: List = {
       ...seen,
       values: seen.values.filter((each) => each.field.access === 'key' || columns.includes(each)),
     }
-    const { body, nameOf } = changesOf({ values: [], list }, ticked(form), record, writingOf(request))
+    const { body, nameOf } = changesOf({ values: [], list }, ticked(typed), record, writing)
     const items = body[name] as readonly Wire[] | undefined
     if (items === undefined) return { body, nameOf }
-    const sets = (await readSoldProducts(caller, [idIn(request)])).get(idIn(request))?.optionSets ?? []
+    const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
     const named = items.map((item) => ({
       AdvancedOptionName: nameOfCode(sets, String(item.AdvancedOptionCode)),
       ...item,
     }))
     return { body: { [name]: named }, nameOf }
   }
-  return saveChanges(request, services, productService, { changesIn, advice })
+  return saveChanges(asked, productService, { changesIn, advice })
 }
 
 /** The form without the combinations that nobody has ticked, unless all that it shows are to be added. */

@@ -1,18 +1,15 @@
-import type { FastifyRequest } from 'fastify'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
-import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { customerGroups } from '../../../../shop/resources/customer-groups/customer-groups.ts'
-import { type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../../records/form.ts'
-import { idIn } from '../../records/record-page.ts'
-import { mayRead, seenValues } from '../../records/seen.ts'
+import { seenValues } from '../../records/seen.ts'
 import type { Value } from '../../records/services.ts'
-import { tagOf } from '../../records/unchanged.ts'
-import { inputOf, isTicked, isWritable, type Wire } from '../../records/values.ts'
+import { inputOf, isTicked, isWritable } from '../../records/values.ts'
 import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
 
 const GROUPS_MAX = 500
@@ -33,23 +30,19 @@ const valuesOf = (base: readonly Value[]) => [...base, ...levels.flatMap((each) 
 const DISCOUNT_FIELDS_MAX = FIELDS_MAX - valuesOf(allBase).length
 
 /** The prices of a product: its own, those of the ten levels with the groups that buy at them, and quantity discounts. */
-export async function pricesPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
+export async function pricesPage({
+  caller,
+  id,
+  record,
+  writing,
+  typed,
+  isOutdated,
+}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
   const { privileges } = caller
   const base = seenValues(privileges, allBase)
   const values = valuesOf(base)
   const mayReadGroups = mayRead(privileges, customerGroups)
-  const [text, groups] = await Promise.all([
-    getRecord(caller, productService.resource, id),
-    mayReadGroups ? readGroups(caller) : [],
-  ])
-  const record = JSON.parse(text) as Wire & ProductRecord
-  const writing = writingOf(request)
+  const groups = mayReadGroups ? await readGroups(caller) : []
   const stored = valuesTyped(values, record, writing)
   const storedRows = listTyped(discounts, record, writing)
   const isTooLong = Object.keys(storedRows).length > DISCOUNT_FIELDS_MAX
@@ -64,7 +57,6 @@ export async function pricesPage(
     title: t('Prices of {product}', { product: record.SKUInfo.Name }),
     values: form,
     data: {
-      id,
       address,
       mayReadGroups,
       base: base.map((value) => fields.get(value)),
@@ -75,7 +67,6 @@ export async function pricesPage(
       })),
       rows: isTooLong ? null : rowsOf(discounts, form, textIn(form, 'add')),
       moreAddress: `${address}/rows`,
-      etag: tagOf(text, typed, isOutdated),
       inputOf,
       isWritable,
       isTicked,
@@ -103,20 +94,17 @@ function withoutRows(form: Form): Form {
   return Object.fromEntries(Object.entries(form).filter(([name]) => !name.startsWith(`${discounts.name}.`)))
 }
 
-export function savePrices(request: FastifyRequest, services: CallerServices): Promise<string> {
+export function savePrices(asked: Sent<RecordRequest<ProductRecord>>): Promise<string> {
   const advice =
     'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
-  const values = valuesOf(seenValues(merchantCaller(request, services).privileges, allBase))
-  return saveChanges(request, services, productService, {
-    changesIn: (form, record) => changesIn(values, form, record, writingOf(request)),
-    advice,
-  })
+  return saveChanges(asked, productService, { changesIn: () => changesIn(asked), advice })
 }
 
-function changesIn(values: readonly Value[], form: Form, record: Wire, writing: Writing): Changes {
-  const own = changesOf({ values, list: null }, form, record, writing)
+function changesIn({ caller, record, typed, writing }: Sent<RecordRequest<ProductRecord>>): Changes {
+  const values = valuesOf(seenValues(caller.privileges, allBase))
+  const own = changesOf({ values, list: null }, typed, record, writing)
   const isTooLong = Object.keys(listTyped(discounts, record, writing)).length > DISCOUNT_FIELDS_MAX
   if (isTooLong) return own
-  const rows = changesOf({ values: [], list: discounts }, form, record, writing)
+  const rows = changesOf({ values: [], list: discounts }, typed, record, writing)
   return { body: { ...own.body, ...rows.body }, nameOf: rows.nameOf }
 }

@@ -1,8 +1,10 @@
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
-import { type List, type Service, services, type Value } from '../../records/services.ts'
+import { type List, serviceOf, type Value } from '../../records/services.ts'
+import { productSpecial } from './special.ts'
 
 /** What the pages of products are made from, beside their definition. */
-export const productService = services.find(({ resource }) => resource === products) as Service
+export const productService = serviceOf(products, productSpecial)
 
 export const advancedOptions = listNamed('AdvancedOptionList')
 export const discounts = listNamed('DiscountList')
@@ -23,34 +25,5 @@ function listNamed(name: string): List {
   return found
 }
 
-/** The parts of a product's record that its pages read. */
-export interface ProductRecord {
-  readonly SKUInfo: {
-    readonly SKU: string
-    readonly Name: string
-    readonly Price: number
-    readonly SalePrice: number
-    readonly OnSale: boolean
-    readonly Stock: number
-    readonly CatalogID: number
-  }
-  readonly Hide: boolean
-  readonly NotForSale: boolean
-  readonly CategoryList: readonly { readonly CategoryID: number }[]
-  readonly OptionSetList: readonly OptionSetRecord[]
-  readonly AdvancedOptionList: readonly AdvancedOption[]
-  readonly DiscountList: readonly unknown[]
-}
-
-export interface AdvancedOption {
-  readonly AdvancedOptionCode: string
-  readonly AdvancedOptionSufix: string
-  readonly AdvancedOptionName: string
-  readonly AdvancedOptionStock: number
-}
-
-interface OptionSetRecord {
-  readonly OptionSetID: number
-  readonly OptionSetName: string
-  readonly OptionList: readonly unknown[]
-}
+export type ProductRecord = RecordOf<typeof products>
+export type AdvancedOption = ProductRecord['AdvancedOptionList'][number]

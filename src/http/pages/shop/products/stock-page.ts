@@ -1,7 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../../engine/definition/fields.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
-import { exists, getRecord, notFound } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import type { Fault } from '../../../../foundation/values/failure.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
@@ -9,12 +7,12 @@ import { skuOf } from '../../../../shop/resources/orders/sold-products.ts'
 import { type Correction, correctStock } from '../../../../shop/resources/products/correct-stock.ts'
 import { CARRIED_FORWARD, NOTE_LENGTH_MAX, type StockCause } from '../../../../shop/resources/products/stock.ts'
 import { listStockMovements } from '../../../../shop/resources/products/stock-movements.ts'
-import { type Writing, writingOf } from '../../../html/numbers.ts'
+import type { Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { idIn } from '../../records/record-page.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { ifUnchanged } from '../../frame/unchanged.ts'
 import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
 
 const MOVEMENTS_SHOWN = 50
@@ -37,28 +35,23 @@ const causes: Readonly<Record<StockCause | typeof CARRIED_FORWARD, Text>> = {
 const itself = t('The product itself')
 
 /** The stocks of a product, their movements from the newest on, and the form that corrects one. */
-export async function stockPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<HtmlPage> {
-  const id = idIn(request)
-  const caller = merchantCaller(request, services)
-  const before = beforeIn(request.query)
-  const [json, found] = await Promise.all([
-    getRecord(caller, productService.resource, id),
-    listStockMovements(caller, id, { before: before ?? ID_MAX, limit: MOVEMENTS_SHOWN + 1 }),
-  ])
-  const product = JSON.parse(json) as ProductRecord
+export async function stockPage({
+  caller,
+  id,
+  record: product,
+  query,
+  typed,
+}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
+  const before = beforeIn(query)
+  const found = await listStockMovements(caller, id, { before: before ?? ID_MAX, limit: MOVEMENTS_SHOWN + 1 })
   const movements = found.slice(0, MOVEMENTS_SHOWN)
   const address = `/admin/products/${id}/stock`
   const names = new Map(product.AdvancedOptionList.map((option) => [option.AdvancedOptionCode, nameOf(option)]))
   return {
     template: '/pages/shop/products/stock',
     title: t('Stock of {product}', { product: product.SKUInfo.Name }),
-    values: typed ?? { AdvancedOptionCode: textIn(request.query, 'option'), Cause: 'adjust' },
+    values: typed ?? { AdvancedOptionCode: textIn(query, 'option'), Cause: 'adjust' },
     data: {
-      id,
       address,
       stocks: stocksOf(product),
       hasMoreOptions: product.AdvancedOptionList.length > OPTIONS_SHOWN,
@@ -68,7 +61,6 @@ export async function stockPage(
         code === null ? itself : (names.get(code) ?? t('{code} (removed)', { code })),
       older: found.length > movements.length ? `${address}?before=${movements.at(-1)?.id}` : null,
       newest: before === null ? null : address,
-      etag: tagOf(json, typed, isOutdated),
       noteMax: NOTE_LENGTH_MAX,
       labels: { AdvancedOptionCode: t('Stock'), Cause: t('Correction'), Quantity: t('Quantity'), Note: t('Reason') },
     },
@@ -101,17 +93,13 @@ function beforeIn(query: unknown): bigint | null {
 }
 
 /** Corrects a stock, unless the product has been changed since the form was shown. */
-export async function correct(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const id = idIn(request)
-  const form = formOf(request)
+export async function correct({ caller, id, typed, writing }: Sent<RecordRequest<ProductRecord>>): Promise<string> {
   const advice =
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
-  const caller = merchantCaller(request, services)
-  if (!(await exists(caller, productService.resource, id))) throw notFound(productService.resource, id)
   await correctStock(
     caller,
-    correctionOf(id, form, writingOf(request)),
-    ifUnchanged(form, productService.one.key, advice),
+    correctionOf(id, typed, writing),
+    ifUnchanged(typed, productService.one.key, advice),
   ).catch(
     // The product itself is in the address.
     inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field)),

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { shows } from '../../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { refused, wrongField } from '../../../../engine/definition/refused.ts'
@@ -6,7 +6,9 @@ import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest } from '../../frame/request.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { chartOf } from '../overview/sales-chart.ts'
 import { figures, isKind, type KindName, kinds } from './kinds.ts'
@@ -20,19 +22,18 @@ const BATCH = 500
 
 /** Adds the reports of a store's orders: as a page with a plot and a table, and as a file. */
 export function reportPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, get } = adminPages(app, ['Orders', 'read'])
-  page('/admin/reports', (request) => reportPage(request, services))
-  get('/admin/reports.csv', (request, reply) => sendReport(request, reply, services))
+  const { page, get } = storePages(adminPages(app, ['Orders', 'read']), services)
+  page('/admin/reports', reportPage)
+  get('/admin/reports.csv', sendReport)
 }
 
-async function reportPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
+async function reportPage({ caller, query, writing }: PageRequest): Promise<HtmlPage> {
   const offered = offeredTo(caller.privileges)
-  const asked = textIn(request.query, 'by')
+  const asked = textIn(query, 'by')
   const read = async () => {
-    const name = kindIn(request.query, caller.privileges)
-    const period = periodIn(request.query, services.now(), caller.store.timeZone)
-    const addsAll = textIn(request.query, 'figures') === 'all'
+    const name = kindIn(query, caller.privileges)
+    const period = periodIn(query, caller.now(), caller.store.timeZone)
+    const addsAll = textIn(query, 'figures') === 'all'
     const report = await readShownReport(caller, name, period, { rowsMax: ROWS_SHOWN, addsAll })
     return { name, period, report, failure: undefined }
   }
@@ -42,7 +43,7 @@ async function reportPage(request: FastifyRequest, services: CallerServices): Pr
     return { name: isKind(asked) ? asked : 'day', period: null, report: null, failure: error } as const
   })
   const kind = kinds[name]
-  const days = period === null ? typedDays(request.query) : daysOf(period)
+  const days = period === null ? typedDays(query) : daysOf(period)
   return {
     template: '/pages/shop/reports/reports',
     title: t('Reports'),
@@ -53,27 +54,22 @@ async function reportPage(request: FastifyRequest, services: CallerServices): Pr
       kind,
       offered,
       presets: Object.entries(presets),
-      preset: period && presetOf(period, services.now(), caller.store.timeZone),
+      preset: period && presetOf(period, caller.now(), caller.store.timeZone),
       period: period && daysOf(period),
       report,
       columns: report === null ? [] : shownFigures(report),
       chart: report === null || kind.unit === undefined ? null : chartOf(barsOf(report)),
       largest: report === null ? 0 : Math.max(...report.rows.map(({ figures: each }) => each[kind.by] ?? 0), 0),
       csvChoices,
-      csvForm: spreadsheetForm(request),
+      csvForm: spreadsheetForm(writing),
     },
   }
 }
 
-async function sendReport(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
-): Promise<FastifyReply> {
-  const caller = merchantCaller(request, services)
-  const form = csvFormIn(request.query, spreadsheetForm(request))
-  const name = kindIn(request.query, caller.privileges)
-  const period = periodIn(request.query, services.now(), caller.store.timeZone)
+async function sendReport({ caller, query, writing }: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const form = csvFormIn(query, spreadsheetForm(writing))
+  const name = kindIn(query, caller.privileges)
+  const period = periodIn(query, caller.now(), caller.store.timeZone)
   const { rows, count } = await readReport(caller, name, period, FILE_ROWS_MAX)
   if (count > FILE_ROWS_MAX) {
     throw wrongField('from', `asks for ${count} lines, and a file has at most ${FILE_ROWS_MAX}. Choose a shorter time`)

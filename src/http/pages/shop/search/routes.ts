@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Resource } from '../../../../engine/definition/define.ts'
+import type { FastifyInstance } from 'fastify'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import { readTyped } from '../../../../engine/definition/finders.ts'
+import type { Resource } from '../../../../engine/definition/resource.ts'
 import { findRecords } from '../../../../engine/reading/find.ts'
 import { findJson } from '../../../../engine/reading/read.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
@@ -8,17 +9,19 @@ import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { giftRegistries } from '../../../../shop/resources/gift-registries/gift-registries.ts'
 import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, languageFor, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest, Wire } from '../../frame/request.ts'
 import { readCodes } from '../../records/codes.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { findersOf } from '../../records/search.ts'
-import { mayRead, seenBy, textSeenBy } from '../../records/seen.ts'
+import { seenBy, textSeenBy } from '../../records/seen.ts'
 import { type Service, targetService } from '../../records/services.ts'
-import { titleOf, type Wire } from '../../records/values.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { invoiceOf, textsOf } from '../orders/listing.ts'
+import { titleOf } from '../../records/values.ts'
 
 /** The records of a service that a page of the search shows; its list shows the others. */
 const SHOWN = 8
@@ -89,17 +92,17 @@ const searched: readonly (readonly [
 
 /** Adds the search over everything that people look for, as a page and, for the pages' script, as JSON. */
 export function searchPages(app: FastifyInstance, services: CallerServices): void {
-  const { get, page } = adminPages(app)
-  page('/admin/search', async (request) => {
-    const q = textIn(request.query, 'q')
+  const { get, page } = storePages(adminPages(app), services)
+  page('/admin/search', async (asked) => {
+    const q = textIn(asked.query, 'q')
     return {
       template: '/pages/shop/search/search',
       title: q.trim() === '' ? t('Search') : t('Search: {words}', { words: q.trim() }),
-      data: { q, groups: await groupsFor(request, services) },
+      data: { q, groups: await groupsFor(asked) },
     }
   })
-  get('/admin/search/suggestions', async (request) => {
-    const groups = await groupsFor(request, services)
+  get('/admin/search/suggestions', async (asked, { request }) => {
+    const groups = await groupsFor(asked)
     const { say } = languageFor(request)
     return groups.flatMap(({ service, hits }) =>
       hits.slice(0, SUGGESTED).map(({ address, title, details }) => ({
@@ -112,17 +115,15 @@ export function searchPages(app: FastifyInstance, services: CallerServices): voi
   })
 }
 
-async function groupsFor(request: FastifyRequest, services: CallerServices): Promise<Group[]> {
-  const caller = merchantCaller(request, services)
-  const q = readTyped(textIn(request.query, 'q'), 'q')
+async function groupsFor({ caller, query, writing: format }: PageRequest): Promise<Group[]> {
+  const q = readTyped(textIn(query, 'q'), 'q')
   if (q === '') return []
   const { privileges, store } = caller
   const [statuses, codes] = await Promise.all([
-    listStatusNames(services.db, store.id),
+    listStatusNames(caller.db, store.id),
     readCodes(caller, ['RMAStatusID']),
   ])
   const statusText = textsOf(statuses)
-  const { format } = languageFor(request)
   const words: Words = {
     money: (sum) => format.money(Number(sum), store.currency),
     unitPrice: (price) => format.unitPrice(Number(price), store.currency),

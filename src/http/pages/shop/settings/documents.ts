@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { Actor } from '../../../../access/audit/audit.ts'
 import {
   changedDocuments,
   FOOTER_LENGTH_MAX,
@@ -12,7 +13,7 @@ import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { actorOf, formOf, merchantOf } from '../../../html/request.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { savedPage } from './saved-page.ts'
 
 /** Adds the page of what invoices and packing slips have of the store. */
@@ -25,8 +26,8 @@ export function documentPages(app: FastifyInstance, services: ChangeStore): void
   })
 }
 
-async function documentsPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
-  const { seller, taxNumbers, footer, locale } = await readDocuments(db, merchantOf(request).store.id)
+async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
+  const { seller, taxNumbers, footer, locale } = await readDocuments(caller.db, caller.store.id)
   return {
     template: '/pages/shop/settings/documents',
     title: t('Invoices and packing slips'),
@@ -38,8 +39,8 @@ async function documentsPage(request: FastifyRequest, { db }: ChangeStore): Prom
   }
 }
 
-async function saveDocuments(request: FastifyRequest, services: ChangeStore): Promise<void> {
-  const { Seller, TaxNumbers, Footer, Locale } = formOf(request)
+async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
+  const { Seller, TaxNumbers, Footer, Locale } = typed
   const given = readInput(changedDocuments, { Seller, TaxNumbers, Footer, Locale })
-  await updateDocuments(services, merchantOf(request).store.id, given, actorOf(request))
+  await updateDocuments(caller, caller.store.id, given, actor)
 }

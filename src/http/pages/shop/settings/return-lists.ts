@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { Actor } from '../../../../access/audit/audit.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
@@ -13,11 +14,13 @@ import {
   returnListNames,
 } from '../../../../shop/resources/return-lists/return-lists.ts'
 import { changedCodes, updateReturnList } from '../../../../shop/resources/return-lists/update-lists.ts'
-import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
+import { actorOf, type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import { type PageRequest, type Sent, tagOf } from '../../frame/request.ts'
+import { ifUnchanged } from '../../frame/unchanged.ts'
 
 // The page of the lists that give the numbers of returns names: a form for each, so that two people can work at two of them.
 
@@ -55,38 +58,27 @@ const words: Readonly<Record<ReturnListName, Words>> = {
 
 /** Adds the page of the names for returns, and a form for each list of them. */
 export function returnListPages(app: FastifyInstance, services: CallerServices): void {
-  const { page } = adminPages(app, ['Settings', 'read'])
-  const { form } = adminPages(app, ['Settings', 'write'])
-  page(address, (request) => listsPage(request, services))
+  storePages(adminPages(app, ['Settings', 'read']), services).page(address, (asked) => listsPage(asked, null))
+  const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
   for (const name of returnListNames) {
     form(
       `${address}/${name}`,
-      async (request) => {
-        await save(request, services, name)
+      async (asked, { request }) => {
+        await save(asked, name, actorOf(request))
         return `${address}?notice=settings-saved#${name}`
       },
-      (request, _reply, { kind }) =>
-        listsPage(request, services, { name, typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+      (asked) => listsPage(asked, name),
     )
   }
 }
 
-interface Sent {
-  readonly name: ReturnListName
-  readonly typed: Form
-  readonly isOutdated: boolean
-}
-
-async function listsPage(
-  request: FastifyRequest,
-  services: CallerServices,
-  sent: Sent | null = null,
-): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
+/** `sent`: the list whose form comes back; null: none does. */
+async function listsPage(asked: PageRequest, sent: ReturnListName | null): Promise<HtmlPage> {
+  const { caller } = asked
   const lists = await Promise.all(
     returnListNames.map(async (name) => {
       const [codes, used] = await Promise.all([readReturnList(caller, name), readUsedNumbers(caller, name)])
-      return listShown(name, codes, used, sent?.name === name ? sent : null)
+      return listShown(name, codes, used, sent === name ? asked : neverSent)
     }),
   )
   const labels = lists.flatMap(({ rows, fields }) => rows.map(({ key, label }) => [fields(key).name, label] as const))
@@ -98,8 +90,11 @@ async function listsPage(
   }
 }
 
+type FormSent = Pick<PageRequest, 'typed' | 'isOutdated'>
+const neverSent: FormSent = { typed: null, isOutdated: false }
+
 /** The rows of a list: its names, the numbers that returns have without one, and some for new ones. */
-function listShown(name: ReturnListName, codes: readonly Code[], used: readonly number[], sent: Sent | null) {
+function listShown(name: ReturnListName, codes: readonly Code[], used: readonly number[], sent: FormSent) {
   const fields = fieldsOf(name)
   const { title, meaning, nameOf, isVisible } = words[name]
   const named = new Set(codes.map(({ id }) => id))
@@ -130,15 +125,14 @@ function listShown(name: ReturnListName, codes: readonly Code[], used: readonly 
     }),
     ...rows.filter(({ isNamed }) => !isNamed).map(({ key }) => [fields(key).visible, 'yes']),
   ])
-  const isTyped = sent !== null && !sent.isOutdated
   return {
     name,
     title,
     meaning,
     rows,
     fields,
-    values: isTyped ? sent.typed : stored,
-    etag: tagOf(textOf(codes), sent?.typed ?? null, sent?.isOutdated ?? false),
+    values: sent.isOutdated ? stored : (sent.typed ?? stored),
+    etag: tagOf(textOf(codes), sent),
   }
 }
 
@@ -159,20 +153,18 @@ function fieldsOf(list: ReturnListName) {
 const adviceForList = 'The form shows the list as it is now. Make your changes again'
 
 /** Saves a list, unless somebody has changed it since the form was shown. */
-async function save(request: FastifyRequest, services: CallerServices, name: ReturnListName): Promise<void> {
-  const form = formOf(request)
-  const caller = merchantCaller(request, services)
-  const unchanged = ifUnchanged(form, 'list', adviceForList)
+async function save({ caller, typed, writing }: Sent<PageRequest>, name: ReturnListName, actor: Actor): Promise<void> {
+  const unchanged = ifUnchanged(typed, 'list', adviceForList)
   const precondition = (codes: readonly Code[]) => unchanged(textOf(codes))
   precondition(await readReturnList(caller, name))
-  const rows = rowsIn(form, name, writingOf(request))
+  const rows = rowsIn(typed, name, writing)
   if (rows.length === 0) return
   try {
     const changes = readInput(
       changedCodes,
       rows.map(({ key, ...row }) => row),
     )
-    await updateReturnList(caller, name, changes, { actor: actorOf(request), precondition })
+    await updateReturnList(caller, name, changes, { actor, precondition })
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
     // `3.Name` is the field of the fourth row.

@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { contractRateLimit } from '../../../../access/applications/limits/throttle.ts'
-import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
+import type { Actor } from '../../../../access/audit/audit.ts'
+import { changedStore } from '../../../../access/stores/store-input.ts'
+import { type ChangeStore, storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
@@ -13,11 +15,13 @@ import {
   listPaymentMethods,
   updatePaymentMethods,
 } from '../../../../shop/resources/payment-methods/update-methods.ts'
-import { numberIn, writingOf } from '../../../html/numbers.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
-import { builtInName } from '../../status-names.ts'
+import { actorOf, type Form, textIn } from '../../../html/request.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
+import { builtInName } from '../../records/order-words.ts'
 import { documentPages } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 import { savedPage } from './saved-page.ts'
@@ -45,21 +49,21 @@ export function settingsPages(app: FastifyInstance, services: ChangeStore): void
   documentPages(app, services)
 }
 
-async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<HtmlPage> {
-  const store = await storeWithKey(services, merchantOf(request).store.id)
+async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
+  const store = await storeWithKey(caller, caller.store.id)
   const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
   const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit }
   return { template: '/pages/shop/settings/settings', title: t('Settings'), values, data }
 }
 
-async function saveSettings(request: FastifyRequest, services: ChangeStore) {
-  const { Name, SecureURL, Currency, TimeZone } = formOf(request)
+async function saveSettings({ caller, typed }: Sent<PageRequest>, actor: Actor, services: ChangeStore) {
+  const { Name, SecureURL, Currency, TimeZone } = typed
   const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone })
-  await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+  await updateStore(services, caller.store.id, changes, actor)
 }
 
-async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
-  const statuses = await listStatuses(db, merchantOf(request).store.id)
+async function statusesPage({ caller }: PageRequest): Promise<HtmlPage> {
+  const statuses = await listStatuses(caller.db, caller.store.id)
   const fields = statuses.flatMap(({ id, text, visible, sorting }) => [
     [`StatusText.${id}`, text],
     [`Sorting.${id}`, String(sorting)],
@@ -77,41 +81,42 @@ async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promi
 
 /** Adds the form that adds an order status, on the page of all of them. */
 function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
-  const { form } = adminPages(app, ['Settings', 'write'])
-  const add = async (request: FastifyRequest) => {
-    const typed = formOf(request)
-    const OrderStatusID = numberIn(typed, 'OrderStatusID', writingOf(request)) ?? undefined
-    const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
-    await addOrderStatus(merchantCaller(request, services), given, actorOf(request))
-    return '/admin/settings/order-statuses?notice=status-added'
-  }
-  form('/admin/settings/order-statuses/new', add, async (request) => {
-    const page = await statusesPage(request, services)
-    return { ...page, values: { ...page.values, ...formOf(request) } }
-  })
+  const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
+  form(
+    '/admin/settings/order-statuses/new',
+    async ({ caller, typed, writing }, { request }) => {
+      const OrderStatusID = numberIn(typed, 'OrderStatusID', writing) ?? undefined
+      const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
+      await addOrderStatus(caller, given, actorOf(request))
+      return '/admin/settings/order-statuses?notice=status-added'
+    },
+    async (asked) => {
+      const page = await statusesPage(asked)
+      return { ...page, values: { ...page.values, ...asked.typed } }
+    },
+  )
 }
 
-function saveStatuses(request: FastifyRequest, services: ChangeStore) {
-  const form = formOf(request)
-  const records = keysIn(form, /^StatusText\.(\d{1,9})$/).map((id) => ({
+function saveStatuses({ caller, typed, writing }: Sent<PageRequest>, actor: Actor) {
+  const records = keysIn(typed, /^StatusText\.(\d{1,9})$/).map((id) => ({
     key: id,
     OrderStatusID: Number(id),
-    StatusText: textIn(form, `StatusText.${id}`),
-    Sorting: numberIn(form, `Sorting.${id}`, writingOf(request)) ?? undefined,
+    StatusText: textIn(typed, `StatusText.${id}`),
+    Sorting: numberIn(typed, `Sorting.${id}`, writing) ?? undefined,
     // Browsers do not send unticked boxes.
-    Visible: form[`Visible.${id}`] !== undefined,
+    Visible: typed[`Visible.${id}`] !== undefined,
   }))
   return saveRows(records, async (sent) => {
     const changes = readInput(changedStatuses, sent)
-    await updateOrderStatuses(merchantCaller(request, services), changes, actorOf(request))
+    await updateOrderStatuses(caller, changes, actor)
   })
 }
 
 /** The keys of the rows for new payment methods. */
 const newMethods = ['new1', 'new2', 'new3']
 
-async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
-  const methods = await listPaymentMethods(db, merchantOf(request).store.id)
+async function methodsPage({ caller }: PageRequest): Promise<HtmlPage> {
+  const methods = await listPaymentMethods(caller.db, caller.store.id)
   const fields = methods.flatMap(({ id, name, visible }) => [
     [`Name.${id}`, name],
     [`Visible.${id}`, visible ? 'yes' : ''],
@@ -122,20 +127,19 @@ async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promis
   return { template: '/pages/shop/settings/payment-methods', title: t('Payment methods'), values, data }
 }
 
-function saveMethods(request: FastifyRequest, services: ChangeStore) {
-  const form = formOf(request)
-  const records = keysIn(form, /^Name\.(\d{1,10}|new\d)$/).flatMap((key) => {
+function saveMethods({ caller, typed, writing }: Sent<PageRequest>, actor: Actor) {
+  const records = keysIn(typed, /^Name\.(\d{1,10}|new\d)$/).flatMap((key) => {
     const isNew = key.startsWith('new')
-    const Name = textIn(form, `Name.${key}`)
+    const Name = textIn(typed, `Name.${key}`)
     // New rows without a name are ignored.
     if (isNew && Name.trim() === '') return []
-    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`, writingOf(request)) : Number(key)
-    const Visible = form[`Visible.${key}`] !== undefined
+    const id = isNew ? numberIn(typed, `PaymentMethodID.${key}`, writing) : Number(key)
+    const Visible = typed[`Visible.${key}`] !== undefined
     return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })
   return saveRows(records, async (sent) => {
     const changes = readInput(changedMethods, sent)
-    await updatePaymentMethods(merchantCaller(request, services), changes, actorOf(request))
+    await updatePaymentMethods(caller, changes, actor)
   })
 }
 

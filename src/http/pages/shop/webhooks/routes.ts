@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { allows } from '../../../../access/applications/privileges.ts'
+import { allows, mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
-import type { Resource } from '../../../../engine/definition/define.ts'
 import { eventKind, eventKinds } from '../../../../engine/definition/event-kinds.ts'
+import type { Resource } from '../../../../engine/definition/resource.ts'
 import type { DataServices } from '../../../../foundation/database/client.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
@@ -22,18 +22,12 @@ import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '.
 import { resourceOf } from '../../../../shop/webhooks/told.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import {
-  actorOf,
-  type Form,
-  formOf,
-  merchantCaller,
-  merchantOf,
-  requirePrivileges,
-  textIn,
-} from '../../../html/request.ts'
-import { readIds, wholeNumber } from '../../../server/json/parameters.ts'
+import { actorOf, type Form, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { wholeNumber } from '../../../server/json/parameters.ts'
+import { storePages } from '../../frame/pages.ts'
+import { idIn, type PageRequest, readRequest, type Sent } from '../../frame/request.ts'
 import { readTitles } from '../../records/names.ts'
-import { mayRead, seenBy, textSeenBy } from '../../records/seen.ts'
+import { seenBy, textSeenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
 import {
   type By,
@@ -70,93 +64,90 @@ const shown = namedObject({
 
 /** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
 export function webhookPages(app: FastifyInstance, services: DataServices): void {
-  const reading = adminPages(app, ['Webhooks', 'read'])
-  const { post, page, form } = adminPages(app, ['Webhooks', 'write'])
-  const secrets = adminPages(app, ['Webhooks', 'write'], ['Keys', 'write'])
-  const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
-  const again = (request: FastifyRequest) => webhookPage(services, request)
+  const reading = storePages(adminPages(app, ['Webhooks', 'read']), services)
+  const { page, form } = storePages(adminPages(app, ['Webhooks', 'write']), services)
+  const secrets = storePages(adminPages(app, ['Webhooks', 'write'], ['Keys', 'write']), services)
+  const { post } = adminPages(app, ['Webhooks', 'write'])
+  const one = `${home}/:id`
 
-  reading.page(home, (request) => listPage(services, request))
-  page(`${home}/new`, (request) => newPage(merchantCaller(request, services), { Format: 'JSON', Enabled: 'true' }))
-  reading.page(`${home}/:id`, again)
-  page(`${home}/:id/delete`, (request) => deletePage(services, request))
-
-  const create = async (request: FastifyRequest) => {
-    const id = await createWebhook(by(request), newWebhook(formOf(request))).catch(sayBesideField)
-    return `${home}/${id}?notice=webhook-added`
-  }
-  form(home, create, (request) => newPage(merchantCaller(request, services), formOf(request)))
-
-  const change = async (request: FastifyRequest) => {
-    await changeWebhook(by(request), idIn(request), changedIn(formOf(request))).catch(sayBesideField)
-    return doneAddress(request, 'webhook-saved')
-  }
-  form(`${home}/:id`, change, (request) => webhookPage(services, request, changedIn(formOf(request))))
-
-  const disable = async (request: FastifyRequest) => {
-    await changeWebhook(by(request), idIn(request), { Enabled: false })
-    return doneAddress(request, 'webhook-off')
-  }
-  form(`${home}/:id/disable`, disable, again)
-
-  const resume = async (request: FastifyRequest) => {
-    const catchUp = textIn(formOf(request), 'CatchUp') === 'true'
-    await switchOn(by(request), idIn(request), { catchUp })
-    return doneAddress(request, catchUp ? 'webhook-caught-up' : 'webhook-resumed')
-  }
-  form(`${home}/:id/resume`, resume, again)
-
-  const rotate = async (request: FastifyRequest) => {
-    const replaced = textIn(formOf(request), 'Secret')
-    await rotateSecret(by(request), idIn(request), { secrets: services.secrets, replaced })
-    return doneAddress(request, 'webhook-secret')
-  }
-  secrets.form(`${home}/:id/secret`, rotate, again)
-
-  post(`${home}/:id/delete`, async (request, reply) => {
-    await deleteWebhook(by(request), idIn(request))
+  reading.page(home, listPage)
+  page(`${home}/new`, newPage)
+  reading.page(one, statusPage)
+  page(`${one}/delete`, deletePage)
+  form(home, create, newPage)
+  form(one, change, (asked) => webhookPage(asked, changedIn(asked.typed ?? {})))
+  form(`${one}/disable`, disable, statusPage)
+  form(`${one}/resume`, resume, statusPage)
+  secrets.form(`${one}/secret`, rotate, statusPage)
+  post(`${one}/delete`, async (request, reply) => {
+    const asked = readRequest(request, services)
+    await deleteWebhook(by(asked, reply), idIn(asked))
     return reply.redirect(`${home}?notice=webhook-deleted`, 303)
   })
-  deliveryPages(app, services)
-}
-
-/** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
-function deliveryPages(app: FastifyInstance, services: DataServices): void {
-  const reading = adminPages(app, ['Webhooks', 'read'])
-  const { post, form } = adminPages(app, ['Webhooks', 'write'])
-  const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
-
-  post(`${home}/:id/test`, async (request, reply) => {
-    const deliveryId = await sendTest(merchantCaller(request, services), idIn(request))
-    return reply.redirect(deliveryAddress(idIn(request), deliveryId, LOOKS_MAX), 303)
+  post(`${one}/test`, async (request, reply) => {
+    const asked = readRequest(request, services)
+    const deliveryId = await sendTest(asked.caller, idIn(asked))
+    return reply.redirect(deliveryAddress(idIn(asked), deliveryId, LOOKS_MAX), 303)
   })
-
-  reading.page(`${home}/:id/deliveries/:deliveryId`, show)
-
-  const sendAgain = async (request: FastifyRequest) => {
-    const { id, deliveryId } = readInput(deliveryIds, request.params)
-    await redeliver(merchantCaller(request, services), id, deliveryId)
-    return deliveryAddress(id, deliveryId, LOOKS_MAX)
-  }
-  form(`${home}/:id/deliveries/:deliveryId/redeliver`, sendAgain, show)
+  reading.page(`${one}/deliveries/:deliveryId`, deliveryPage)
+  form(`${one}/deliveries/:deliveryId/redeliver`, sendAgain, deliveryPage)
 }
 
-async function listPage(services: DataServices, request: FastifyRequest): Promise<HtmlPage> {
-  const { offset } = readInput(listed, request.query, 'The query')
-  const found = await listWebhooks(merchantCaller(request, services), { limit: LISTED_MAX + 1, offset })
+function by({ caller }: PageRequest, { request }: FastifyReply): By {
+  return { caller, actor: actorOf(request) }
+}
+
+async function create(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  const id = await createWebhook(by(asked, reply), newWebhook(asked.typed)).catch(sayBesideField)
+  return `${home}/${id}?notice=webhook-added`
+}
+
+async function change(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  await changeWebhook(by(asked, reply), idIn(asked), changedIn(asked.typed)).catch(sayBesideField)
+  return doneAddress(asked, 'webhook-saved')
+}
+
+async function disable(asked: PageRequest, reply: FastifyReply): Promise<string> {
+  await changeWebhook(by(asked, reply), idIn(asked), { Enabled: false })
+  return doneAddress(asked, 'webhook-off')
+}
+
+async function resume(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  const catchUp = textIn(asked.typed, 'CatchUp') === 'true'
+  await switchOn(by(asked, reply), idIn(asked), { catchUp })
+  return doneAddress(asked, catchUp ? 'webhook-caught-up' : 'webhook-resumed')
+}
+
+async function rotate(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+  const replaced = textIn(asked.typed, 'Secret')
+  await rotateSecret(by(asked, reply), idIn(asked), { secrets: asked.caller.secrets, replaced })
+  return doneAddress(asked, 'webhook-secret')
+}
+
+async function sendAgain({ caller, params }: PageRequest): Promise<string> {
+  const { id, deliveryId } = readInput(deliveryIds, params)
+  await redeliver(caller, id, deliveryId)
+  return deliveryAddress(id, deliveryId, LOOKS_MAX)
+}
+
+async function listPage({ caller, query }: PageRequest): Promise<HtmlPage> {
+  const { offset } = readInput(listed, query, 'The query')
+  const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
   const webhooks = found
     .slice(0, LISTED_MAX)
     .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
-  const data = { webhooks, offset, nextOffset, now: services.now() }
+  const data = { webhooks, offset, nextOffset, now: caller.now() }
   return { template: '/pages/shop/webhooks/list', title: t('Webhooks'), data }
 }
 
-/** `values`: the submitted form of the webhook. */
-async function webhookPage(services: DataServices, request: FastifyRequest, values?: Form): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
-  const id = idIn(request)
-  const { state = null, before = null } = readInput(shown, request.query, 'The query')
+const statusPage = (asked: PageRequest) => webhookPage(asked, null)
+
+/** `values`: the submitted form of the webhook; null: it is not what was sent. */
+async function webhookPage(asked: PageRequest, values: Form | null): Promise<HtmlPage> {
+  const { caller, query } = asked
+  const id = idIn(asked)
+  const { state = null, before = null } = readInput(shown, query, 'The query')
   const webhook = await webhookStatus(caller, id)
   const { name, url, format, members } = webhook
   const kind = eventKind(webhook.eventType)
@@ -177,7 +168,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
       // Hidden for an application's webhook: anyone with the secret can forge notifications to it.
       secret:
         webhook.application === null && allows(caller.privileges, 'Keys', 'read')
-          ? await webhookSecret(caller, services.secrets, id)
+          ? await webhookSecret(caller, caller.secrets, id)
           : null,
       address: hostAndPath(url),
       hasMembers: kind !== null && namesMembers(kind),
@@ -188,8 +179,8 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
       shownState: state,
       isNewest: before === null,
       older: next === null ? null : addressOf(id, state, next),
-      now: services.now(),
-      isEdited: values !== undefined,
+      now: caller.now(),
+      isEdited: values !== null,
     },
   }
 }
@@ -209,15 +200,14 @@ function deliveryAddress(id: number, deliveryId: number, looks: number): string 
   return `${home}/${id}/deliveries/${deliveryId}?looks=${looks}`
 }
 
-async function deliveryPage(services: DataServices, request: FastifyRequest, reply: FastifyReply): Promise<HtmlPage> {
-  const { id, deliveryId } = readInput(deliveryIds, request.params)
-  const caller = merchantCaller(request, services)
+async function deliveryPage({ caller, params, query }: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const { id, deliveryId } = readInput(deliveryIds, params)
   const webhook = await webhookStatus(caller, id)
   const resource = toldOf(webhook.eventType)
   // It shows the record that it carries.
-  if (resource !== null) requirePrivileges(merchantOf(request), [[resource.privilege, 'read']])
+  if (resource !== null) requirePrivileges(merchantOf(reply.request), [[resource.privilege, 'read']])
   const delivery = await getDelivery(caller, id, deliveryId)
-  const asked = Number(/^\d{1,2}$/.exec(textIn(request.query, 'looks'))?.[0] ?? 0)
+  const asked = Number(/^\d{1,2}$/.exec(textIn(query, 'looks'))?.[0] ?? 0)
   const looks = delivery.state === 'pending' ? Math.min(asked, LOOKS_MAX) : 0
   if (looks > 0) reply.header('refresh', `1; url=${deliveryAddress(id, deliveryId, looks - 1)}`)
   const seen = resource === null ? delivery.body : textSeenBy(caller.privileges, resource)(delivery.body)
@@ -233,13 +223,13 @@ async function deliveryPage(services: DataServices, request: FastifyRequest, rep
       isLooking: looks > 0,
       body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
       isBodyCut: body.length > BODY_SHOWN_MAX,
-      now: services.now(),
+      now: caller.now(),
     },
   }
 }
 
-async function deletePage(services: DataServices, request: FastifyRequest): Promise<HtmlPage> {
-  const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
+async function deletePage(asked: PageRequest): Promise<HtmlPage> {
+  const webhook = await webhookStatus(asked.caller, idIn(asked))
   const data = { webhook, address: hostAndPath(webhook.url), countedMax: COUNTED_MAX }
   return { template: '/pages/shop/webhooks/delete', title: t('Delete {name}?', { name: webhook.name }), data }
 }
@@ -250,12 +240,8 @@ function webhookState({ enabled, failingSince, pauseReason }: WebhookSummary): '
   return pauseReason === null ? 'off' : 'paused'
 }
 
-function idIn({ params }: FastifyRequest): number {
-  return readIds(params, 'id').id
-}
-
-function doneAddress(request: FastifyRequest, notice: string): string {
-  return `${home}/${idIn(request)}?notice=${notice}`
+function doneAddress(asked: PageRequest, notice: string): string {
+  return `${home}/${idIn(asked)}?notice=${notice}`
 }
 
 function addressOf(id: number, state: string | null, before: number): string {
@@ -263,12 +249,12 @@ function addressOf(id: number, state: string | null, before: number): string {
   return `${home}/${id}?${query}#deliveries`
 }
 
-function newPage(caller: Caller, values: Form): HtmlPage {
+function newPage({ caller, typed }: PageRequest): HtmlPage {
   const offered = eventKinds.filter((kind) => canDirect(caller, resourceOf(kind)))
   return {
     template: '/pages/shop/webhooks/new',
     title: t('New webhook'),
-    values,
+    values: typed ?? { Format: 'JSON', Enabled: 'true' },
     data: { eventKinds: offered, hasMembers: true },
   }
 }

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../../../../src/foundation/values/secrets.ts'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
 import { developerIn, operatorIn } from '../../../../support/signed-in.ts'
 import { statementsOf } from '../../../../support/statements.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertOf, leadsTo } from '../../../http/pages/people/fixture.ts'
 import {
   codeOf,
@@ -18,11 +18,7 @@ import {
   withApp,
 } from './fixture.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 /** Twenty browsers that have shown the password, after a time in which the network's budget of sign-ins has filled again. */
 async function manyHalfway(account: object): Promise<TestPerson[]> {

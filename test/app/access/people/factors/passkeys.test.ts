@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { openServer, sharedServer } from '../../../../support/store.ts'
 import { newOwner } from './fixture.ts'
 
-// What needs no device; the rest is in test/load/browser/passkeys.test.ts.
+// What needs no device; the rest is in test/load/browser/people.test.ts.
 
 const passkeys = '/admin/account/factors/passkeys'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 let serial = 0
 

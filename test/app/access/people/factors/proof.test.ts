@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantAccount, operatorIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertOf, leadsTo } from '../../../http/pages/people/fixture.ts'
 import { newOwner } from './fixture.ts'
 
 const QUARTER_MS = 15 * 60_000
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 const { Password } = merchantAccount
 
@@ -135,10 +130,7 @@ describe('after 15 minutes', () => {
   test('the key of the operator is not asked', async () => {
     const { shop } = await newOwner(server)
     server.clock.ms += QUARTER_MS + 1
-    const { statusCode } = await server.app.inject({
-      url: `/admin/stores/${shop.store.id}/subscriptions`,
-      headers: { authorization: `Bearer ${operatorKey}` },
-    })
+    const { statusCode } = await server.operate('GET', `/admin/stores/${shop.store.id}/subscriptions`)
     expect(statusCode).toBe(200)
   })
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cancelFactorRemoval, requestFactorRemoval } from '../../../../../src/access/people/factors/removal.ts'
 import { sweepsByAge } from '../../../../../src/parts/retention.ts'
 import { operator } from '../../../../support/actors.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { newAppOwner, newOwner, signInByProgram } from './fixture.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer({ SANDBOX: 'yes' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ SANDBOX: 'yes' })
 
 function identityOf({ account }: { account: { Email: string } }) {
   return server.services.db.identity.findFirstOrThrow({

@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
-import { operatorKey } from '../../../../support/services.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { alertOf, leadsTo } from '../../../http/pages/people/fixture.ts'
 import { type AppOwner, newAppOwner, newOwner, withApp } from './fixture.ts'
 
 const security = '/admin/people/security'
 const setUp = '/admin/account/factors'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 
 let serial = 0
 
 /** Another person of the store, without a factor, signed in. */
 async function memberOf({ store }: TestStore, Role = 'owner'): Promise<TestPerson & { account: AppOwner['account'] }> {
   const account = { Email: `member-${++serial}@factors.example`, Password: 'correct horse battery' }
-  const added = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${store.id}/users`,
-    headers: { authorization: `Bearer ${operatorKey}` },
-    payload: { ...account, Role },
-  })
+  const added = await server.operate('POST', `/admin/stores/${store.id}/users`, { ...account, Role })
   expect(added.statusCode, added.body).toBe(201)
   const person = testPerson(server.app)
   expect((await person.submit('/admin/sign-in', account)).statusCode).toBe(303)

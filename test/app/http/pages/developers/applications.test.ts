@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestPerson } from '../../../../support/person.ts'
+import { describe, expect, test } from 'vitest'
 import { refused } from '../../../../support/refused.ts'
 import { developerIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { logged, read, registered, usedBy } from './fixture.ts'
 
 const list = '/developers/applications'
 
-let server: TestServer
-let developer: TestPerson
-beforeAll(async () => {
-  server = await openServer()
-  developer = await developerIn(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const developer = await developerIn(server)
 
 describe('JSON', () => {
   test('POST answers 201 with a key pair; without Privileges everything is asked for, and nobody is called', async () => {

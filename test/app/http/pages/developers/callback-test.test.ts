@@ -1,28 +1,21 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Answer, json, openReceiver, type Received, type Receiver, status } from '../../../../support/receiver.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { type Answer, json, openReceiver, type Received, status } from '../../../../support/receiver.ts'
 import { refused } from '../../../../support/refused.ts'
+import { shared } from '../../../../support/shared.ts'
 import { developerIn, type TestDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { type ApplicationRecord, logged, registered } from './fixture.ts'
 
-let server: TestServer
 let developer: TestDeveloper
-let receiver: Receiver
 
-beforeAll(async () => {
-  server = await openServer()
-  receiver = await openReceiver()
-})
+const server = await sharedServer()
+const receiver = await shared(openReceiver())
 beforeEach(async () => {
   // Of its own each time: tries are counted by developer.
   developer = await developerIn(server)
   receiver.received.length = 0
   receiver.answer = status(200)
-})
-afterAll(async () => {
-  await receiver?.close()
-  await server?.close()
 })
 
 function addressOf({ Id }: ApplicationRecord): string {

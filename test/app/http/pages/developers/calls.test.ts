@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { keepBodies } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { operator } from '../../../../support/actors.ts'
-import type { TestPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
 import { developerIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { type ApplicationRecord, registered, type UsedBy, usedBy } from './fixture.ts'
 
-let server: TestServer
-let developer: TestPerson
-beforeAll(async () => {
-  server = await openServer()
-  developer = await developerIn(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const developer = await developerIn(server)
 
 /** An application, a store that uses it, and the address of its calls. */
 async function opened(name?: string) {

@@ -1,5 +1,6 @@
 import { subscribe } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { createStore, type Store } from '../../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../../src/access/people/create-store.ts'
+import type { Store } from '../../../../../src/access/stores/stores.ts'
 import { operator } from '../../../../support/actors.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import type { TestServer } from '../../../../support/store.ts'

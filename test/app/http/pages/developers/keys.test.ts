@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { refused } from '../../../../support/refused.ts'
-import { developerIn, proveAgain, type TestDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { developerIn, proveAgain } from '../../../../support/signed-in.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { type ApplicationRecord, logged, read, registered, usedBy } from './fixture.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const ACCEPTED = 404
 const REFUSED = 401
 
-let server: TestServer
-let developer: TestDeveloper
-beforeAll(async () => {
-  server = await openServer()
-  developer = await developerIn(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const developer = await developerIn(server)
 
 function addressOf({ Id }: ApplicationRecord): string {
   return `/developers/applications/${Id}`

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestPerson } from '../../../../support/person.ts'
+import { expect, test } from 'vitest'
 import { refused } from '../../../../support/refused.ts'
 import { developerIn, proveAgain } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { registered, usedBy } from './fixture.ts'
 
-let server: TestServer
-let developer: TestPerson
-beforeAll(async () => {
-  server = await openServer()
-  developer = await developerIn(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const developer = await developerIn(server)
 
 test('each store that uses the application is listed with its token, and no other', async () => {
   const application = await registered(developer, { Privileges: { Products: ['read'] } })

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { subscribe } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { storeWithKey } from '../../../../../src/access/stores/stores.ts'
 import { generateKey } from '../../../../../src/foundation/values/secrets.ts'
 import { operator } from '../../../../support/actors.ts'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { merchantAccount, merchantIn, newDeveloper, operatorIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { newAppOwner, signInByProgram, withApp } from '../../../access/people/factors/fixture.ts'
 
-let server: TestServer
-let shop: TestStore
+const server = await sharedServer({ SANDBOX: 'no', OUTBOUND_ALLOW: '127.0.0.0/8' })
+const shop = await server.openStore()
 /** With a second factor, as who runs a server has. */
-let ann: Awaited<ReturnType<typeof operatorIn>>
-
-beforeAll(async () => {
-  server = await openServer({ SANDBOX: 'no', OUTBOUND_ALLOW: '127.0.0.0/8' })
-  shop = await server.openStore()
-  ann = await operatorWithFactor()
-})
-afterAll(() => server?.close())
+const ann = await operatorWithFactor()
 
 async function operatorWithFactor() {
   const person = await operatorIn(server)
@@ -164,8 +156,7 @@ describe('a store', () => {
 
   test('shows which keys were brought along, and none of them', async () => {
     const [PublicKey, PrivateKey, Token, UserKey] = [generateKey(), generateKey(), generateKey(), generateKey()]
-    const send = (method: 'POST' | 'PUT', url: string, payload: object) =>
-      server.app.inject({ method, url, headers: { authorization: `Bearer ${operatorKey}` }, payload })
+    const send = (method: 'POST' | 'PUT', url: string, payload: object) => server.operate(method, url, payload)
     const Privileges = { Orders: ['read'] }
     const brought = { Name: 'Brought', PublicKey, PrivateKey, Privileges }
     const { Id } = (await send('POST', '/admin/applications', brought)).json()

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
 import { developerIn, merchantAccount, merchantIn, newDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { leadsTo } from './fixture.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
 
 async function developerAccount() {
   const account = await newDeveloper(server)

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { auditActions, recordAudit } from '../../../../../src/access/audit/audit.ts'
+import { expect, test } from 'vitest'
+import { auditActions } from '../../../../../src/access/audit/actions.ts'
+import { recordAudit } from '../../../../../src/access/audit/audit.ts'
 import { inTransaction } from '../../../../../src/foundation/database/client.ts'
 import { english, languageOf } from '../../../../../src/foundation/texts/language.ts'
-import { actionInWords, detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
+import { detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
 import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantIn, operatorIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
 
 interface Entry {
   Id: number
@@ -148,9 +143,9 @@ test('details are told in the language of the reader', () => {
 })
 
 test('every action has words of its own', () => {
-  const words = auditActions.map((action) => english(actionInWords(action)))
+  const words = Object.values(auditActions).map(english)
 
-  expect(new Set(words).size).toBe(auditActions.length)
+  expect(new Set(words).size).toBe(words.length)
   expect(words.filter((each) => each.includes('.'))).toEqual([])
 })
 

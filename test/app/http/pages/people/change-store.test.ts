@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addMember } from '../../../../../src/shop/staff/members.ts'
 import { testPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { leadsTo } from './fixture.ts'
 
 const page = '/admin/change-store'
-let server: TestServer
-let first: TestStore
-let second: TestStore
-let third: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-  first = await server.openStore()
-  second = await server.openStore()
-  third = await server.openStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const first = await server.openStore()
+const second = await server.openStore()
+const third = await server.openStore()
 
 async function accountIn({ store }: TestStore): Promise<number> {
   const { id } = await server.services.db.storeUser.findFirstOrThrow({

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cloneDatabase } from '../../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
 import { developerIn, merchantAccount, newDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { openServer, sharedServer } from '../../../../support/store.ts'
 import { cookieSet } from './fixture.ts'
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
 
 let addresses = 0
 function freshAddress(): string {

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { testPerson } from '../../../../support/person.ts'
 import { merchantAccount, merchantIn, newDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { openServer, sharedServer, type TestStore } from '../../../../support/store.ts'
 import { alertOf, cookieSet, leadsTo, steady } from './fixture.ts'
 
-let server: TestServer
-let shop: TestStore
-let developer: Awaited<ReturnType<typeof newDeveloper>>
-
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
-  shop = await server.openStore()
-  developer = await newDeveloper(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
+const shop = await server.openStore()
+const developer = await newDeveloper(server)
 
 /** Everybody comes from an address of their own, so that no test's failures delay another one. */
 let addresses = 0
@@ -261,21 +254,6 @@ describe('with several stores', () => {
       expect(body).toContain(`value="${escaped}"`)
     },
   )
-
-  test('an address that is typed in any way of writing it names the store', async () => {
-    const person = testPerson(server.app)
-    const Store = second.store.secureUrl.replace('https://', 'www.').toUpperCase()
-    await person.submit('/admin/sign-in', { ...merchantAccount, Store })
-
-    expect((await person.open('/admin/account')).body).toContain(second.store.name)
-  })
-
-  test('the store of another merchant tells nothing', async () => {
-    const fields = { ...merchantAccount, Store: 'unknown.example' }
-    const answer = await testPerson(server.app).submit('/admin/sign-in', fields, { headers: fromElsewhere() })
-
-    expect([answer.statusCode, alertOf(answer)]).toEqual([401, 'E-mail address, password or store is wrong'])
-  })
 
   test('asked for the store that the session is for, the page leads on at once', async () => {
     const person = await merchantIn(server, second.store)

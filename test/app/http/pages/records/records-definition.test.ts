@@ -1,15 +1,15 @@
 import { parse } from 'csv-parse/sync'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createStore } from '../../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../../src/access/people/create-store.ts'
 import { buildApp } from '../../../../../src/app.ts'
 import { defineResource } from '../../../../../src/engine/definition/define.ts'
 import { type Fields, text } from '../../../../../src/engine/definition/fields.ts'
 import { openPages } from '../../../../../src/http/html/page-routes.ts'
-import { recordPagesOf } from '../../../../../src/http/pages/records/routes.ts'
+import { servicePagesOf } from '../../../../../src/http/pages/records/routes.ts'
 import { serviceOf } from '../../../../../src/http/pages/records/services.ts'
 import { manufacturers } from '../../../../../src/shop/resources/manufacturers/manufacturers.ts'
-import { type TestDatabase, workerDatabase } from '../../../../support/database.ts'
+import { workerDatabase } from '../../../../support/database.ts'
 import { servicesOn } from '../../../../support/services.ts'
 import { merchantAccount, merchantIn } from '../../../../support/signed-in.ts'
 
@@ -27,15 +27,15 @@ const makers = defineResource({
 })
 
 let app: FastifyInstance
-let database: TestDatabase
+
+const database = await workerDatabase()
 
 beforeAll(async () => {
-  database = await workerDatabase()
   const services = servicesOn(database.db)
   app = buildApp(services)
   app.register(async (scope) => {
     await openPages(scope, services)
-    recordPagesOf(scope, services, serviceOf(makers))
+    servicePagesOf(scope, services, serviceOf(makers))
   })
   await app.ready()
   await createStore(services, { Name: 'Makers', SecureURL: 'https://makers.example', ...merchantAccount })

@@ -17,7 +17,7 @@ withMerchant(async (scene) => {
 
 async function newProduct(of: TestStore): Promise<number> {
   const body = { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' } }
-  return Number((await of.call('POST', '/Products', { body })).json()[0].Value)
+  return await of.add('/Products', body)
 }
 
 async function tell(times: number, of = { storeId: shop.store.id, recordId: id, eventType: 7 }) {

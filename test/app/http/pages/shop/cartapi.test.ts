@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
 import { defaultNamespace, envelope, errorDocument, post, request, soapCall } from '../../soap/support.ts'
@@ -34,12 +33,7 @@ function put(CartAPI: unknown) {
 }
 
 function putAsOperator(CartAPI: unknown) {
-  return server.app.inject({
-    method: 'PUT',
-    url: `/admin/stores/${shop.store.id}`,
-    headers: { authorization: `Bearer ${operatorKey}` },
-    payload: { CartAPI },
-  })
+  return server.operate('PUT', `/admin/stores/${shop.store.id}`, { CartAPI })
 }
 
 async function newest() {

@@ -3,24 +3,20 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestPerson } from '../../../../support/person.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-let merchant: TestPerson
 let token = ''
 
+const server = await sharedServer()
+const shop = await server.openStore()
+const merchant = await merchantIn(server, shop.store)
+await server.app.listen({ port: 0, host: '127.0.0.1' })
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-  await server.app.listen({ port: 0, host: '127.0.0.1' })
   token = /name="_csrf" value="([^"]+)"/.exec((await merchant.open('/admin/manufacturers/csv')).body)?.[1] ?? ''
 })
-afterAll(() => server?.close())
 
 /** Sends a form with a CSV file over a connection, in chunks, as a browser does that reads the answer at the end. */
 async function send(

@@ -5,7 +5,7 @@ import { merchantIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withServer } from './merchant-fixture.ts'
 
-// The pages of orders as somebody reads them whose browser asks for German, and the same ones in English.
+// The pages of orders and products as somebody reads them whose browser asks for German, and the same ones in English.
 
 let server: TestServer
 let shop: TestStore
@@ -124,6 +124,16 @@ const pages: readonly {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',
     de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Nach Erstattungen'],
     en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Net'],
+  },
+  {
+    url: '/admin/products',
+    de: ['Weitere Filter', 'Sortieren nach', '1.234,5'],
+    en: ['More filters', 'Sort by', '1,234.5'],
+  },
+  {
+    url: '/admin/products/1',
+    de: ['Auf einen Blick', '1.234,50 €', '1.499 vom Produkt selbst'],
+    en: ['At a glance', '€1,234.50', '1,499'],
   },
   {
     url: '/admin/search?q=lamp',

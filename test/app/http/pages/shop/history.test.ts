@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { createRecord, deleteRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
 import { historySweep } from '../../../../../src/engine/recording/history.ts'
 import { customers } from '../../../../../src/shop/resources/customers/customers.ts'

@@ -14,11 +14,7 @@ withServer(async (server) => {
   line = `Line.${(await scene.order()).OrderItemList[0].ItemIndexID}`
 })
 
-async function add(body: object): Promise<number> {
-  const answer = await scene.shop.call('POST', '/Products', { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
+const add = (body: object) => scene.shop.add('/Products', body)
 
 describe('the goods of an order', () => {
   test('change as one: lines, amounts and total, and the stock by the difference', async () => {
@@ -74,51 +70,6 @@ describe('the goods of an order', () => {
       OrderItemList: [{ ItemID: 'CUP', ItemUnitPrice: 4.25 }],
     })
     expect(await scene.stock()).toBe(10)
-  })
-
-  test('options are chosen by name, at the price of the customer’s group', async () => {
-    const id = await add({
-      SKUInfo: { SKU: 'SHIRT', Name: 'Shirt', Price: 20, Stock: 9 },
-      PriceLevel2: 15,
-      OptionSetList: [
-        {
-          OptionSetName: 'Size',
-          OptionType: 'Dropdown',
-          OptionRequired: true,
-          OptionList: [{ OptionName: 'Large', OptionValue: 3 }],
-        },
-      ],
-    })
-    const group = await scene.shop.call('POST', '/CustomerGroups', { body: { Name: 'Trade', PriceLevel: 2 } })
-    const CustomerGroupID = Number(group.json()[0].Value)
-    await scene.shop.call('POST', '/Customers', { body: { Email: 't@shop.example', Password: 'x', CustomerGroupID } })
-    await scene.shop.call('PUT', '/Orders/1', { body: { CustomerID: 1 } })
-    const [{ OptionSetList }] = (await scene.shop.call('GET', `/Products/${id}`)).json()
-    const [{ OptionID }] = OptionSetList[0].OptionList
-    await scene.shop.call('PUT', `/Products/${id}`, {
-      body: {
-        AdvancedOptionList: [
-          { AdvancedOptionCode: String(OptionID), AdvancedOptionSufix: '-L', AdvancedOptionStock: 4 },
-        ],
-      },
-    })
-
-    const form = await opened(scene.merchant, goods)
-    const wanted = { 'ItemID.1': 'SHIRT', 'ItemQuantity.1': '2' }
-    const shown = (await form.send(wanted, `${goods}/lookup`)).body
-    expect(shown).toContain('>Large (+$3.00)<')
-    expect(alertIn((await form.send(wanted)).body)).toContain('New line 1: Size</a> has to be chosen')
-
-    const chosen = { ...wanted, [`Option.1.${OptionSetList[0].OptionSetID}`]: String(OptionID) }
-    expect((await form.send(chosen, `${goods}/totals`)).body).toMatch(/takes 2 more of <strong>SHIRT-L/)
-    expectSaved(await form.send(chosen), saved)
-    expect(await scene.order()).toMatchObject({
-      OrderAmount: 171.25,
-      OrderItemList: [{ ItemID: 'LAMP' }, { ItemID: 'SHIRT-L', ItemUnitPrice: 15, ItemOptionPrice: 3 }],
-    })
-    expect(await scene.stock('SHIRT')).toBe(9)
-    const [{ AdvancedOptionList }] = (await scene.shop.call('GET', `/Products/${id}`)).json()
-    expect(AdvancedOptionList[0].AdvancedOptionStock).toBe(2)
   })
 
   test('discounts stay at most at the goods, and amounts are stored as they enter the total', async () => {

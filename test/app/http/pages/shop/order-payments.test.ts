@@ -68,23 +68,6 @@ describe('payments of an order', () => {
     expect(await scene.order()).toMatchObject({ OrderStatusID: 11, OrderAmount: 135.25 })
   })
 
-  test('of applications count too, whichever sign a refund has', async () => {
-    const sent = [
-      { TransactionType: 'Authorize', TransactionAmount: 50, TransactionCaptured: 1 },
-      { TransactionType: 'Capture', TransactionAmount: 90 },
-      { TransactionType: 'Void', TransactionAmount: 11 },
-      { TransactionType: 'Refund', TransactionAmount: -2 },
-    ]
-    for (const body of sent) await scene.shop.call('POST', '/Orders/1/Transactions', { body })
-    expect(await facts()).toEqual({
-      Total: '$135.25',
-      Paid: '$140.00',
-      Refunded: '$2.00',
-      Net: '$138.00',
-      'Paid too much': '$2.75',
-    })
-  })
-
   test('are payments unless somebody comes by a link to a refund, also where nothing is open', async () => {
     await record({ TransactionAmount: '135.25' })
     const offered = async (url: string) => (await opened(scene.merchant, url)).fields
@@ -163,25 +146,6 @@ describe('payments of an order', () => {
     expect(changed.body).toContain('has recorded a payment already')
     expectSaved(await scene.merchant.submit(payments, typedIn(changed.body, payments)), saved)
     expect(await transactions()).toHaveLength(2)
-  })
-
-  test('that were refused are recorded with the same key once they are corrected', async () => {
-    const form = await opened(scene.merchant, payments)
-    expect((await form.send({ TransactionType: 'Refund', TransactionAmount: '7' })).statusCode).toBe(400)
-    expectSaved(await form.send({ TransactionAmount: '7' }), saved)
-  })
-
-  test('of an order that was paid in full open nothing when they are refunded', async () => {
-    await record({})
-    expect(await facts()).toEqual({ Total: '$135.25', Paid: '$135.25', Open: '$0.00' })
-    await record({ TransactionType: 'Refund', TransactionAmount: '52.95' })
-    const afterRefund = { Total: '$135.25', Paid: '$135.25', Refunded: '$52.95', Net: '$82.30' }
-    expect(await facts()).toEqual(afterRefund)
-    expect((await opened(scene.merchant, payments)).fields).toMatchObject({
-      TransactionType: 'Sale',
-      TransactionAmount: '',
-    })
-    expect((await scene.merchant.open('/admin/orders/1')).body).not.toContain('Not paid')
   })
 })
 

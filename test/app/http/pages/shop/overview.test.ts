@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
-let server: TestServer
 let shop: TestStore
-let now: number
 
-beforeAll(async () => {
-  server = await openServer()
-  now = server.clock.ms
-})
+const server = await sharedServer()
+const now = server.clock.ms
 
 beforeEach(async () => {
   server.clock.ms = now
@@ -21,8 +17,6 @@ beforeEach(async () => {
     body: { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 1234.5, Stock: 1_000 } },
   })
 })
-
-afterAll(() => server?.close())
 
 /** Places an order for 1,234.50 apiece at a moment; its id. */
 async function orderAt(moment: string, { quantity = 1, of = shop } = {}): Promise<number> {

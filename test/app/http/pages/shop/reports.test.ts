@@ -1,22 +1,22 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { memberIn, merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 
 // Files for an accountant, and reports. One store of Berlin, whose orders lie about the night of October 2025 in which the clock
 // was put back, and about new year.
 
-let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 let packer: TestPerson
 
 const german = { 'accept-language': 'de-DE,de;q=0.9,en;q=0.8' }
 
+const server = await sharedServer()
+
 beforeAll(async () => {
-  server = await openServer()
   const now = server.clock.ms
   shop = await server.openStore({ timeZone: 'Europe/Berlin' })
   await shop.call('POST', '/Products', {
@@ -66,8 +66,6 @@ beforeAll(async () => {
   merchant = await merchantIn(server, shop.store)
   packer = await memberIn(server, shop, { Name: 'Packer', Privileges: { Orders: ['write'] } })
 })
-
-afterAll(() => server?.close())
 
 async function file(address: string, { by = merchant, headers = {}, delimiter = ',' } = {}) {
   const answer = await by.open(address, headers)

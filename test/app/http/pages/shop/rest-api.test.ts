@@ -1,30 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../../../src/access/applications/applications.ts'
 import type { Privileges } from '../../../../../src/engine/caller.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { type Answer, json, openReceiver, type Receiver, status } from '../../../../support/receiver.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
 const home = '/admin/modules/rest-api'
 
-let server: TestServer
-/** Its clock stands at noon of March 10 in New York. */
-let shop: TestStore
-let merchant: TestPerson
 const receivers: Receiver[] = []
 
-beforeAll(async () => {
-  server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
+/** Its clock stands at noon of March 10 in New York. */
+const shop = await server.openStore()
+const merchant = await merchantIn(server, shop.store)
 
 afterEach(async () => {
   await Promise.all(receivers.splice(0).map(({ close }) => close()))
 })
-
-afterAll(() => server?.close())
 
 interface TestApplication {
   readonly id: number

@@ -83,39 +83,33 @@ describe('the search', () => {
     return OrderID
   }
 
-  test.each([
-    ['AB-1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['#ab-1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['AB 1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['ab1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['# ab – 1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
+  const both = { Orders: ['AB-1000'], Returns: ['Return 1'] }
+  /** What is typed, and what is found. */
+  const searches: readonly (readonly [q: string, expected: Readonly<Record<string, readonly string[]>>])[] = [
+    ['AB-1000', both],
+    ['#ab-1000', both],
+    ['1000', both],
+    ['AB 1000', both],
+    ['ab1000', both],
+    ['# ab – 1000', both],
     ['10-00', {}],
     ['AC 1000', {}],
-    ['1000 nuñ', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['AB 1000 jose nunez', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['Núñez #AB-1000', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
+    ['1000 nuñ', both],
+    ['AB 1000 jose nunez', both],
+    ['Núñez #AB-1000', both],
     ['1000 ada', {}],
     ['1001 nunez', {}],
-    ['nunez jose', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['NÚÑ', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['duck grand', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['st@shop.exam', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['(212) 555 0199', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['5550199', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['1Z 999', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['PI_3nxyz', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['wire 88', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    ['4711', { Orders: ['AB-1000'], Returns: ['Return 1'] }],
-    [
-      'tee-01',
-      {
-        Orders: ['AB-1000'],
-        Products: ['Émile’s Linen Throw'],
-        Returns: ['Return 1'],
-        'Gift registries': ['Ada and Paul'],
-      },
-    ],
+    ['nunez jose', both],
+    ['NÚÑ', both],
+    ['duck grand', both],
+    ['st@shop.exam', both],
+    ['(212) 555 0199', both],
+    ['5550199', both],
+    ['1Z 999', both],
+    ['PI_3nxyz', both],
+    ['wire 88', both],
+    ['4711', both],
+    ['tee-01', { ...both, Products: ['Émile’s Linen Throw'], 'Gift registries': ['Ada and Paul'] }],
     ['emiles thr', { Products: ['Émile’s Linen Throw'] }],
     ['throw', { Products: ['Throwing lamp', 'Émile’s Linen Throw'] }],
     ['inen', { Products: ['Émile’s Linen Throw'] }],
@@ -133,11 +127,11 @@ describe('the search', () => {
     ['zo', { Customers: ['Zoë O’Brien-Łódzki'] }],
     ['mf 7', { Products: ['Émile’s Linen Throw'] }],
     ['', {}],
-  ])('finds %s', async (q, expected) => {
+  ]
+
+  test('finds what is typed, in whatever order, case and spelling, and nothing else', async () => {
     await order()
-    const shown = await found(q)
-    expect({ ...expected, ...shown }).toEqual(expected)
-    expect(Object.keys(shown).length).toBe(Object.values(expected).filter((titles) => titles.length > 0).length)
+    for (const [q, expected] of searches) expect([q, await found(q)]).toEqual([q, expected])
   })
 
   test('finds umlauts in both spellings, whichever is typed, and telephone numbers with more equal digits first', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
@@ -18,12 +17,7 @@ async function store() {
 }
 
 function put(url: string, body: unknown) {
-  return server.app.inject({
-    method: 'PUT',
-    url,
-    headers: { authorization: `Bearer ${operatorKey}` },
-    payload: body as object,
-  })
+  return server.operate('PUT', url, body)
 }
 
 describe('the settings of a store', () => {
@@ -188,13 +182,7 @@ describe('lastupdatestart', () => {
 describe('an order status of the store’s own', () => {
   const page = '/admin/settings/order-statuses'
   const address = (storeId = shop.store.id) => `/admin/stores/${storeId}/order-statuses`
-  const asOperator = (body: object, url = address()) =>
-    server.app.inject({
-      method: 'POST',
-      url,
-      headers: { authorization: `Bearer ${server.services.operatorKey}` },
-      payload: body,
-    })
+  const asOperator = (body: object, url = address()) => server.operate('POST', url, body)
   const own = async (store = shop) =>
     (await store.call('GET', '/OrderStatus?limit=500'))
       .json()

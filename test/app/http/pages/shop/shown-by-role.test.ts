@@ -262,6 +262,13 @@ describe('customers, for somebody with Orders and without Customers', () => {
     expect((await find(person, 'find=1000')).body).toContain(`/admin/orders/${id}"`)
     expect((await find(person, '')).body).not.toMatch(/customers\.example|billingemail|Billing e-mail/)
   })
+
+  test('are no filter of the list by their numbers, which passes one over', async () => {
+    await enter()
+    const isListed = async (who: TestPerson) =>
+      (await who.open('/admin/orders?customerid=999')).body.includes(`/admin/orders/${id}"`)
+    expect([await isListed(owner), await isListed(person)]).toEqual([false, true])
+  })
 })
 
 describe('the history of the store', () => {

@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Webhook } from '../../../../../src/foundation/database/generated/client.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { type StoredDelivery, storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
-let server: TestServer
 /** Its clock stands at noon of March 10 in New York. */
 let shop: TestStore
 let merchant: TestPerson
 let webhook: Webhook
 let home: string
-let start: number
 
-beforeAll(async () => {
-  server = await openServer()
-  start = server.clock.ms
-})
+const server = await sharedServer()
+const start = server.clock.ms
 beforeEach(async () => {
   shop = await server.openStore()
   merchant = await merchantIn(server, shop.store)
   webhook = await storedWebhook(server, shop)
   home = `/admin/webhooks/${webhook.id}`
 })
-afterAll(() => server?.close())
 
 function delivery(changes: StoredDelivery = {}): Promise<number> {
   return storedDelivery(server, webhook, changes)

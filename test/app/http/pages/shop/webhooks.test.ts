@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
 const home = '/admin/webhooks'
 
-let server: TestServer
 /** Its clock stands at noon of March 10 in New York. */
 let shop: TestStore
 let merchant: TestPerson
-let start: number
 
-beforeAll(async () => {
-  server = await openServer()
-  start = server.clock.ms
-})
+const server = await sharedServer()
+const start = server.clock.ms
 beforeEach(async () => {
   shop = await server.openStore()
   merchant = await merchantIn(server, shop.store)
 })
-afterAll(() => server?.close())
 
 const valid = {
   Name: 'Warehouse',

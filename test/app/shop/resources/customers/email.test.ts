@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../../support/store.ts'
 import { importInto } from '../../../engine/transfer/fixture.ts'
 import { soapCall } from '../../../http/soap/support.ts'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 
 const invalid = [
   'no address',

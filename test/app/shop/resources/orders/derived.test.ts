@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { storedEvents } from '../../../../support/events.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { exportOf, importInto } from '../../../engine/transfer/fixture.ts'
 import { type Orders, openOrders } from '../../../http/soap/orders-stage.ts'
 
 // What an order shows and does not store itself, what only an import brings, and what the caller alone sets.
 
-let server: TestServer
 let stage: Orders
 let productId: number
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   stage = await openOrders(server)
   productId = await stage.product()

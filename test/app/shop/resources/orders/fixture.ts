@@ -1,7 +1,7 @@
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import type { Caller } from '../../../../../src/engine/caller.ts'
 import { createRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
-import type { Resource } from '../../../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../../../src/engine/definition/resource.ts'
 import { getRecord } from '../../../../../src/engine/reading/read.ts'
 import { customerGroups } from '../../../../../src/shop/resources/customer-groups/customer-groups.ts'
 import { customers } from '../../../../../src/shop/resources/customers/customers.ts'
@@ -14,7 +14,7 @@ type Wire = Record<string, unknown>
 
 /** A store in a database of its own, as the operator and as an application see it. */
 export async function openShop() {
-  const { services, clock, drop } = await openAccess()
+  const { services, clock, close } = await openAccess()
   const { db } = services
   const { id: storeId } = await newStore(services)
   const operator = await operatorCaller(services, storeId)
@@ -75,7 +75,7 @@ export async function openShop() {
     operator,
     application,
     stranger,
-    drop,
+    close,
     create,
     product,
     customer,

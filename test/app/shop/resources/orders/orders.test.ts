@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { listRecords } from '../../../../../src/engine/reading/read.ts'
 import { orderStatuses } from '../../../../../src/shop/resources/order-statuses/order-statuses.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
-import { openShop, type Shop } from './fixture.ts'
+import { shared } from '../../../../support/shared.ts'
+import { openShop } from './fixture.ts'
 
-let shop: Shop
-beforeAll(async () => {
-  shop = await openShop()
-})
-afterAll(() => shop.drop())
+const shop = await shared(openShop())
 
 describe('filters', () => {
   let ids: number[]

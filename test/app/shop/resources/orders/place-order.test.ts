@@ -1,20 +1,17 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { changeRecord, createRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../../src/engine/definition/define.ts'
+import type { NestedSubResource } from '../../../../../src/engine/definition/resource.ts'
 import { getRecord } from '../../../../../src/engine/reading/read.ts'
-import { orderFigures } from '../../../../../src/http/pages/order-figures.ts'
 import { categories } from '../../../../../src/shop/resources/categories/categories.ts'
+import { orderFigures } from '../../../../../src/shop/resources/orders/figures.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import { products } from '../../../../../src/shop/resources/products/products.ts'
-import { openShop, type Shop } from './fixture.ts'
+import { shared } from '../../../../support/shared.ts'
+import { openShop } from './fixture.ts'
 
-let shop: Shop
-beforeAll(async () => {
-  shop = await openShop()
-})
-afterAll(() => shop.drop())
+const shop = await shared(openShop())
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 

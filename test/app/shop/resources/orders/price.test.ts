@@ -111,7 +111,7 @@ describe('an order', () => {
   beforeAll(async () => {
     shop = await openShop()
   })
-  afterAll(() => shop.drop())
+  afterAll(() => shop.close())
 
   test('is priced by the level of its customer’s group', async () => {
     const { id } = await shop.product({ PriceLevel3: 12.34 })

@@ -1,29 +1,23 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importRecords } from '../../../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../../../src/engine/transfer/lines.ts'
-import { paidOf } from '../../../../../src/http/pages/order-payments.ts'
 import { resources } from '../../../../../src/shop/registry.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { paymentsOf } from '../../../../../src/shop/resources/orders/payments.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { exportOf, linesOf } from '../../../engine/transfer/fixture.ts'
 
 // Refunds that say what they are for, and the sums of orders (rest-resources §3.6, §3.11).
 
-let server: TestServer
-let shop: TestStore
-let products: number[]
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  products = []
-  for (const [sku, Price] of [
-    ['R-1', 20],
-    ['R-2', 5.55],
-  ] as const) {
-    products.push(await shop.add('/Products', { SKUInfo: { SKU: sku, Name: sku, Price, Stock: 1_000 } }))
-  }
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const products: number[] = []
+for (const [sku, Price] of [
+  ['R-1', 20],
+  ['R-2', 5.55],
+] as const) {
+  products.push(await shop.add('/Products', { SKUInfo: { SKU: sku, Name: sku, Price, Stock: 1_000 } }))
+}
 
 type Wire = Record<string, unknown>
 
@@ -246,7 +240,7 @@ test('the sums are those of the pages for every kind of transaction', async () =
   ] as [number, ...typeof list][]) {
     expect((await shop.call('PUT', `/Orders/${id}`, { body: { OrderAmount, TransactionList } })).statusCode).toBe(200)
     const order = await orderOf(id)
-    const { paid, refunded, net, open } = paidOf(order.OrderAmount, order.TransactionList)
+    const { paid, refunded, net, open } = paymentsOf(order)
     expect(await sumsOf(id)).toMatchObject({
       PaidAmount: paid,
       RefundedAmount: refunded,

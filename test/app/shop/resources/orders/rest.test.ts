@@ -1,27 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
-import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { expect, test } from 'vitest'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-let productId: number
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  const made = await shop.call('POST', '/Products', {
-    body: { SKUInfo: { SKU: 'BAG', Name: 'Bag', Price: 20, Stock: 500 } },
-  })
-  productId = Number(made.json()[0].Value)
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+const productId = await shop.add('/Products', { SKUInfo: { SKU: 'BAG', Name: 'Bag', Price: 20, Stock: 500 } })
 
 /** An order of 3 bags, placed at the operator's door. */
-async function place(): Promise<number> {
-  const operator = await operatorCaller(server.services, shop.store.id)
-  const OrderItemList = [{ CatalogID: productId, ItemQuantity: 3 }]
-  return (await placeOrder(operator, { BillingEmail: 'guest@shop.example', OrderItemList })).id
-}
+const place = () => shop.placeOrder([{ CatalogID: productId, ItemQuantity: 3 }])
 
 const read = async (id: number) => (await shop.call('GET', `/Orders/${id}`)).json()[0]
 const stock = async () => (await shop.call('GET', `/Products/${productId}`)).json()[0].SKUInfo.Stock

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../../src/engine/caller.ts'
 import { changeRecord, deleteRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../../src/engine/definition/define.ts'
+import type { NestedSubResource } from '../../../../../src/engine/definition/resource.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { products } from '../../../../../src/shop/resources/products/products.ts'
-import { openShop, type Shop } from './fixture.ts'
+import { shared } from '../../../../support/shared.ts'
+import { openShop } from './fixture.ts'
 
-let shop: Shop
-beforeAll(async () => {
-  shop = await openShop()
-})
-afterAll(() => shop.drop())
+const shop = await shared(openShop())
 
 const items = orders.subResources.Items as NestedSubResource
 const shipments = orders.subResources.Shipments as NestedSubResource

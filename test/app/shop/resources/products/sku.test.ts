@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { importInto } from '../../../engine/transfer/fixture.ts'
 import { soapCall, treeOf } from '../../../http/soap/support.ts'
 
-let server: TestServer
 let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })

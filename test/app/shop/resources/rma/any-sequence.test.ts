@@ -1,12 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openReturns, type Returns, type Wire } from './fixture.ts'
+import { expect, test } from 'vitest'
+import { shared } from '../../../../support/shared.ts'
+import { openReturns, type Wire } from './fixture.ts'
 
-let returns: Returns
-beforeAll(async () => {
-  returns = await openReturns()
-})
-afterAll(() => returns.close())
+const returns = await shared(openReturns())
 
 const statuses = { New: 1, Cancelled: 5, 'Not Completed': 7 } as const
 /** The product itself, and its two options. */

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { shared } from '../../../../support/shared.ts'
 import { openReturns, type Returns } from './fixture.ts'
 
 // Several requests for one order at the same time.
 
-let returns: Returns
-beforeAll(async () => {
-  returns = await openReturns()
-})
-afterAll(() => returns.close())
+const returns = await shared(openReturns())
 
 const ROUNDS = 5
 

@@ -1,10 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { updateRecord } from '../../../../../src/engine/changing/change.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { openServer } from '../../../../support/store.ts'
-import { operator } from '../../../engine/transfer/fixture.ts'
 
 export type Wire = Record<string, unknown>
 
@@ -15,12 +14,6 @@ export async function openReturns() {
   const { db } = server.database
   let serial = 0
 
-  async function created(path: string, body: Wire): Promise<number> {
-    const answer = await shop.call('POST', path, { body })
-    expect(answer.statusCode, answer.body).toBe(201)
-    return Number(answer.json()[0].Value)
-  }
-
   /** A product with 10 pieces; with options, 10 of each. */
   async function product(optionCodes: readonly string[] = []): Promise<{ id: number; sku: string }> {
     const sku = `Bag-${++serial}`
@@ -30,20 +23,11 @@ export async function openReturns() {
       AdvancedOptionStock: 10,
     }))
     const SKUInfo = { SKU: sku, Name: 'Tote Bag', Price: 20, Stock: 10 }
-    return { id: await created('/Products', { SKUInfo, AdvancedOptionList, AllowFractionalQuantity: true }), sku }
+    return { id: await shop.add('/Products', { SKUInfo, AdvancedOptionList, AllowFractionalQuantity: true }), sku }
   }
 
   /** An order as the checkout places it. */
-  async function order(OrderItemList: readonly Wire[]): Promise<number> {
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/orders`,
-      headers: operator(server),
-      payload: { BillingEmail: 'guest@shop.example', OrderItemList },
-    })
-    expect(answer.statusCode, answer.body).toBe(201)
-    return Number(answer.json()[0].Value)
-  }
+  const order = (OrderItemList: readonly Wire[]) => shop.placeOrder(OrderItemList)
 
   /** An order of 3 of the 10 pieces of a product. */
   async function sold(): Promise<{ orderId: number; productId: number; sku: string }> {
@@ -110,7 +94,7 @@ export async function openReturns() {
     sold,
     setStatus,
     /** Posts a return and gives its id. */
-    rma: (body: Wire) => created('/RMA', body),
+    rma: (body: Wire) => shop.add('/RMA', body),
     put,
     read,
     stockOf,

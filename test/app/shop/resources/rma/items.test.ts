@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openReturns, type Returns, type Wire } from './fixture.ts'
+import { describe, expect, test } from 'vitest'
+import { shared } from '../../../../support/shared.ts'
+import { openReturns, type Wire } from './fixture.ts'
 
 // Which lines of an order a return may name, and how much of them.
 
-let returns: Returns
-beforeAll(async () => {
-  returns = await openReturns()
-})
-afterAll(() => returns.close())
+const returns = await shared(openReturns())
 
 /** An order with a line of a product, two of another one's options, and one without a product. */
 async function soldThings() {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { shared } from '../../../../support/shared.ts'
 import { importInto } from '../../../engine/transfer/fixture.ts'
-import { openReturns, type Returns } from './fixture.ts'
+import { openReturns } from './fixture.ts'
 
 // What goes back to stock with a return.
 
-let returns: Returns
-beforeAll(async () => {
-  returns = await openReturns()
-})
-afterAll(() => returns.close())
+const returns = await shared(openReturns())
 
 /** A return of an order of 3 of the 10 pieces of a product, of which so many went back to stock. */
 async function returned(RestockQuantity: number) {

@@ -1,16 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  type ChangeStore,
-  changedStore,
-  rotateUserKey,
-  storeWithKey,
-  updateStore,
-} from '../../../../../access/stores/stores.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Actor } from '../../../../../access/audit/audit.ts'
+import { changedStore } from '../../../../../access/stores/store-input.ts'
+import { type ChangeStore, rotateUserKey, storeWithKey, updateStore } from '../../../../../access/stores/stores.ts'
 import { type Fault, StoreFailure } from '../../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../../html/page-routes.ts'
-import { actorOf, type Form, formOf, linesIn, merchantOf } from '../../../../html/request.ts'
+import { actorOf, type Form, linesIn, merchantOf } from '../../../../html/request.ts'
+import type { PageRequest, Sent } from '../../../frame/request.ts'
 import { savedPage } from '../../settings/saved-page.ts'
 
 export interface CartApiServices extends ChangeStore {
@@ -41,12 +38,10 @@ export function cartApiPages(app: FastifyInstance, services: CartApiServices): v
   })
 }
 
-async function cartApiPage(request: FastifyRequest, services: CartApiServices): Promise<HtmlPage> {
-  const { publicUrl, soapPath, soapNamespaces } = services.config
-  const { userKey, userKeyBroughtAt, secureUrl, furtherUrls, cartApi } = await storeWithKey(
-    services,
-    merchantOf(request).store.id,
-  )
+async function cartApiPage({ caller }: PageRequest, { config }: CartApiServices): Promise<HtmlPage> {
+  const { publicUrl, soapPath, soapNamespaces } = config
+  const store = await storeWithKey(caller, caller.store.id)
+  const { userKey, userKeyBroughtAt, secureUrl, furtherUrls, cartApi } = store
   return {
     template: '/pages/shop/modules/cartapi/cartapi',
     title: 'cartAPI',
@@ -69,8 +64,8 @@ const switches = new Map<unknown, boolean>([
 ])
 
 /** A missing field stays unchanged. */
-async function save(request: FastifyRequest, services: CartApiServices): Promise<void> {
-  const { Enabled, Addresses } = formOf(request)
+async function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services: CartApiServices): Promise<void> {
+  const { Enabled, Addresses } = typed
   const lines = filledLines(Addresses)
   try {
     const CartAPI = {
@@ -78,7 +73,7 @@ async function save(request: FastifyRequest, services: CartApiServices): Promise
       ...(Addresses !== undefined && { Addresses: lines.map(({ text }) => text) }),
     }
     const changes = readInput(changedStore, { CartAPI })
-    await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+    await updateStore(services, caller.store.id, changes, actor)
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.faults.length === 0) throw error
     throw refusedFields(inForm(error.faults, lines), error.kind)

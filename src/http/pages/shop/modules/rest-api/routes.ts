@@ -19,12 +19,12 @@ import { t } from '../../../../../foundation/texts/text.ts'
 import { namedObject, readInput, text } from '../../../../../foundation/values/input.ts'
 import { KEY_LENGTH_MAX } from '../../../../../foundation/values/key-strength.ts'
 import { grantableBy } from '../../../../../shop/staff/roles.ts'
+import { callsShown } from '../../../../html/calls.ts'
 import { adviseMerchant } from '../../../../html/errors.ts'
 import { type HtmlPage, sendPage } from '../../../../html/page.ts'
 import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/json/parameters.ts'
-import { callsShown } from '../../../calls.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100

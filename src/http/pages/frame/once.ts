@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import type { Caller } from '../../../engine/caller.ts'
+import { claimRequest, endAttempt, type Remember, rememberItem } from '../../../engine/changing/idempotency.ts'
+import { resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
+import { type Form, textIn } from '../../html/request.ts'
+
+/** What a form with a one-time key (`OneTimeKey`) adds. */
+interface Addition<Key> {
+  /** What is added to what, such as `payment of order 5`: the key counts only there. */
+  readonly scope: string
+  /** Of the identifier that is stored for the key. */
+  readonly resultKey: string
+  readonly add: (remember: Remember<Key> | undefined) => Promise<Key>
+  readonly idOf: (key: Key) => number
+  readonly messages: {
+    /** The form was changed after it had been carried out. */
+    readonly isDone: string
+    /** It is being carried out. */
+    readonly isPending: string
+  }
+}
+
+/**
+ * Carries out a form that adds something, and returns the id of what it added. For a form resubmitted unchanged with its
+ * one-time key, returns the id of what it added before. Throws `conflict` if the form was changed meanwhile, and
+ * `in-progress` while it is being carried out.
+ */
+export async function addOnce<Key>(
+  caller: Caller,
+  form: Form,
+  { scope, resultKey, add, idOf, messages }: Addition<Key>,
+): Promise<number> {
+  const key = textIn(form, 'OneTimeKey')
+  if (key === '') return idOf(await add(undefined))
+  const formHash = hash(JSON.stringify(form))
+  // The claim covers only the key, because a rejected form is corrected and resubmitted with the same key.
+  const claim = await claimRequest(caller, { scope: hash(`${scope} form ${key}`), bodyHash: '' })
+  if (claim.kind === 'answered') {
+    const added = claim.attempt.stored.get(0)
+    if (added?.Message === formHash) return Number(added.Value)
+    throw new StoreFailure('conflict', messages.isDone)
+  }
+  if (claim.kind !== 'ours') throw new StoreFailure('in-progress', messages.isPending)
+  const { attempt } = claim
+  try {
+    const itemOf = (added: Key) => resultItem(resultKey, idOf(added), 201, formHash)
+    return idOf(await add((tx, added) => rememberItem(tx, attempt, itemOf(added))))
+  } catch (error) {
+    await endAttempt(caller, attempt)
+    const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'
+    throw isInProgress ? new StoreFailure('in-progress', messages.isPending) : error
+  }
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

@@ -1,0 +1,95 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
+import type { FailureKind } from '../../../foundation/values/failure.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
+import type { adminPages } from '../../html/page-routes.ts'
+import type { CallerServices } from '../../html/request.ts'
+import { idIn, type PageRequest, type RecordRequest, readRecordRequest, readRequest, type Sent } from './request.ts'
+
+type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form'>
+
+/** Shows a page, of which `reply` is for what only a header says. */
+export type Show<Asked> = (asked: Asked, reply: FastifyReply) => HtmlPage | Promise<HtmlPage>
+/** Carries out a form: returns the address that it leads on to, or a page that is shown in its place. */
+export type Submit<Asked extends PageRequest> = (
+  asked: Sent<Asked>,
+  reply: FastifyReply,
+) => Promise<string | HtmlPage | FastifyReply>
+
+/** The failures of a form whose record is not as the form showed it. */
+const outdated: readonly FailureKind[] = ['precondition-failed']
+
+/** What adds pages whose requests are read as `Asked`. */
+export type Framed<Asked extends PageRequest> = ReturnType<typeof framed<Asked>>
+
+/** Adds pages of a store to `pages`, which say who may use them. */
+export function storePages(pages: Pages, services: CallerServices) {
+  return framed<PageRequest>(
+    pages,
+    async (request, isOutdated) => readRequest(request, services, isOutdated),
+    () => ({}),
+  )
+}
+
+/**
+ * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`, or otherwise. They read it before anything else, and have
+ * its id and the entity tag of their form in the data of their templates.
+ */
+export function recordPages<Served extends Resource>(
+  pages: Pages,
+  services: CallerServices,
+  resource: Served,
+  idName = 'id',
+) {
+  return framed<RecordRequest<RecordOf<Served>>>(
+    pages,
+    (request, isOutdated) => {
+      const asked = readRequest(request, services, isOutdated)
+      return readRecordRequest(asked, resource, idIn(asked, idName))
+    },
+    ({ id, etag }) => ({ id, etag }),
+  )
+}
+
+function framed<Asked extends PageRequest>(
+  pages: Pages,
+  read: (request: FastifyRequest, isOutdated: boolean) => Promise<Asked>,
+  dataOf: (asked: Asked) => object,
+) {
+  const withData = (asked: Asked, page: HtmlPage) => ({ ...page, data: { ...dataOf(asked), ...page.data } })
+  const shown = async (show: Show<Asked>, reply: FastifyReply, isOutdated = false): Promise<HtmlPage> => {
+    const asked = await read(reply.request, isOutdated)
+    return withData(asked, await show(asked, reply))
+  }
+  const page = (path: string, show: Show<Asked>) => pages.page(path, (_request, reply) => shown(show, reply))
+  /**
+   * Adds a form. On failure its page is shown again with what was typed and the problem; `outdatedBy` says which failures are those of
+   * a record that has changed.
+   */
+  const form = (path: string, submit: Submit<Asked>, show: Show<Asked>, outdatedBy = outdated) =>
+    pages.form(
+      path,
+      async (request, reply) => {
+        const asked = (await read(request, false)) as Sent<Asked>
+        const done = await submit(asked, reply)
+        return typeof done === 'object' && 'template' in done ? sendPage(reply, withData(asked, done)) : done
+      },
+      (_request, reply, { kind }) => shown(show, reply, outdatedBy.includes(kind)),
+    )
+  return {
+    page,
+    form,
+    /** Adds a page and its form, at one address. */
+    pair: (path: string, show: Show<Asked>, submit: Submit<Asked>, outdatedBy = outdated) => {
+      page(path, show)
+      form(path, submit, show, outdatedBy)
+    },
+    /** Adds an address that shows a form again with what was typed, and more to fill in. */
+    again: (path: string, show: Show<Asked>) =>
+      pages.post(path, async (_request, reply) => sendPage(reply, await shown(show, reply))),
+    /** Adds an address that answers with something else than a page. */
+    get: (path: string, answer: (asked: Asked, reply: FastifyReply) => Promise<unknown>) =>
+      pages.get(path, async (request, reply) => answer(await read(request, false), reply)),
+  }
+}

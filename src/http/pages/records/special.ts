@@ -1,0 +1,103 @@
+import type { Caller } from '../../../engine/caller.ts'
+import type { Filters } from '../../../engine/definition/filters.ts'
+import type { Phrase, Text } from '../../../foundation/texts/text.ts'
+import type { Wire } from '../frame/request.ts'
+import type { Value } from './services.ts'
+
+/** A part of a page, to which its index leads. */
+interface Part {
+  readonly slug: string
+  readonly title: Phrase
+}
+
+interface LinkTo {
+  readonly address: string
+  readonly text: Phrase
+}
+
+/** What the pages of a service have beyond those that follow from its definition. */
+export interface Special {
+  /** The address, behind the service's, of the page of a record that follows from its definition. */
+  readonly recordPath: string
+  /** Of what stands below the title of a record's page; null: nothing. */
+  readonly template: string | null
+  /** Of the parts that stand before the groups on a record's page; null: none. */
+  readonly partsTemplate: string | null
+  /** What the templates read. `parts` are the headings of the second one, for the index of the page. */
+  readonly read: (
+    caller: Caller,
+    record: Wire,
+  ) => Promise<Readonly<Record<string, unknown>> & { readonly parts?: readonly Part[] }>
+  /** Slugs of the groups and lists that these parts show instead. */
+  readonly sections: readonly string[]
+  /** Tables of the referring records that these parts show instead. */
+  readonly referrers: readonly string[]
+  /** Wire names of values that only who connects programs needs: they stand folded at the end of a record's page. */
+  readonly technical: readonly string[]
+  /** The page that a record has elsewhere, for those who may use its route; null: none. */
+  readonly ownPage: (record: Wire) => (LinkTo & { readonly route: string }) | null
+  /** Beside the heading of the list. */
+  readonly listLinks: readonly LinkTo[]
+  /** Whether the shop does not show the record, which its list says. */
+  readonly isHidden: (record: Wire) => boolean
+  /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
+  readonly selection: { readonly template: string; readonly action: string } | null
+  readonly listing: Listing | null
+  /** Whether people add records by a form of its own. */
+  readonly isAddedElsewhere: boolean
+  /** The template of what a list says that has no records yet; null: how to add them. */
+  readonly emptyTemplate: string | null
+  /** Whether only those get or send a file of its records who have shown a password or a passkey in the last 15 minutes. */
+  readonly isFileProved: boolean
+}
+
+/** Of a service whose pages follow from its definition. */
+export const plain: Special = {
+  recordPath: '/:id',
+  template: null,
+  partsTemplate: null,
+  read: async () => ({}),
+  sections: [],
+  referrers: [],
+  technical: [],
+  ownPage: () => null,
+  listLinks: [],
+  isHidden: () => false,
+  selection: null,
+  listing: null,
+  isAddedElsewhere: false,
+  emptyTemplate: null,
+  isFileProved: false,
+}
+
+/** What the list of a service has beyond what follows from its definition. */
+export interface Listing {
+  /** Filters that only the list has. */
+  readonly filters: Filters
+  /** What filters are called, where their names do not say it. */
+  readonly labels: Readonly<Record<string, Text>>
+  /** The names of the filters that are always in sight. */
+  readonly inSight: readonly string[]
+  /** Values that only the list has, which `textOf` of the words gives. */
+  readonly values: readonly Value[]
+  /** The names of the columns, where nobody has chosen any. */
+  readonly columns: readonly string[]
+  readonly titleOf: (record: Wire) => string
+  /** The template of further files that the list can be taken along as. */
+  readonly files: string
+  /** For the records with these ids. */
+  readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Words>
+}
+
+/** The words for values that would otherwise be numbers, by wire names. */
+export interface Words {
+  readonly inWords: readonly string[]
+  /** All values that there are, for filters of the same column. */
+  readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: Phrase])[]>>
+  /** Those of `choices` that people may give chosen records. */
+  readonly targets: Words['choices']
+  /** Null: the value speaks for itself. */
+  readonly textOf: (name: string, record: Wire) => Phrase | null
+  /** The class of the badge that it is shown as; null: none. */
+  readonly toneOf: (name: string, record: Wire) => string | null
+}

@@ -1,0 +1,12 @@
+import { type Service, services } from '../records/services.ts'
+import { categoryService } from './categories/special.ts'
+import { customerService } from './customers/special.ts'
+import { orderService, returnService } from './orders/special.ts'
+import { productService } from './products/product-service.ts'
+
+const special = [orderService, returnService, productService, customerService, categoryService]
+
+/** Every service with records of a store, with what the pages of some have beyond their definitions. */
+export const shopServices: readonly Service[] = services.map(
+  (service) => special.find(({ resource }) => resource === service.resource) ?? service,
+)
