@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-
 import type { RateLimit } from '../../stores/rate-limit.ts'
 
 export interface Bucket {

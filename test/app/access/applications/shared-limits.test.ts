@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { BucketTable } from '../../../../src/access/applications/limits/bucket-table.ts'
 import { type Bucket, fillBucket } from '../../../../src/access/applications/limits/leaky-bucket.ts'
 import { SharedBuckets } from '../../../../src/access/applications/limits/shared-buckets.ts'
@@ -12,26 +12,22 @@ import { ProcessRegistry } from '../../../../src/foundation/database/process-reg
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import { openGate } from '../../../support/gate.ts'
 import { statementsOf } from '../../../support/statements.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { envelope, request } from '../../http/soap/support.ts'
 
 // Several processes behind a balancer: what they count is counted once.
 
-let server: TestServer
 let shop: TestStore
 const open = new Set<OpenProcess>()
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
 /** Built servers that no process uses: a process that opens takes one, because building takes long. */
 const idle: Pick<OpenProcess, 'app' | 'throttle'>[] = []
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-})
 afterEach(async () => {
   for (const each of open) await each.leave()
   await server.database.db.rateBucket.deleteMany()
 })
 afterAll(async () => {
   for (const { app } of idle) await app.close()
-  await server?.close()
 })
 
 interface OpenProcess {
