@@ -312,14 +312,15 @@ async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Pr
     kind === 'update' && before !== null ? { before: before.row, after: after.row, columns } : [],
   )
   const stored = changes.filter(({ kind }) => kind !== 'delete')
+  const listed = stored.filter(({ after }) => Object.keys(after.lists).length > 0)
   // A record's lists are written after it.
-  const isFinal = ({ after }: Change) => resource.isFinalOnceWritten && Object.keys(after.lists).length === 0
-  const final = new Set(stored.filter(isFinal).map(({ id }) => id))
+  const final = new Set(resource.isFinalOnceWritten ? stored.map(({ id }) => id) : [])
+  for (const { id } of listed) final.delete(id)
   const [, , written] = await Promise.all([
-    freeNames(tx, resource, updated, created),
+    updated.length + created.length > 1 && freeNames(tx, resource, updated, created),
     insertRows(tx, resource.table, created),
     updateRows(tx, resource, updated, final.size > 0 ? resource.reader.select : null),
-    storeLists(tx, resource, stored),
+    listed.length > 0 && storeLists(tx, resource, listed),
   ])
   tx.written.set(resource, new Map([...written].filter(([id]) => final.has(id))))
 }

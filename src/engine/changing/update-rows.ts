@@ -26,7 +26,7 @@ export async function freeNames(
   updated: readonly ChangedRow[],
   created: readonly Row[],
 ): Promise<void> {
-  if (column === '' || updated.length + created.length < 2) return
+  if (column === '') return
   const nameOf = (row: Row) => String(row[column]).toLowerCase()
   const renamed = updated.filter(({ before, after }) => nameOf(before) !== nameOf(after))
   const taken = new Set([...renamed.map(({ after }) => after), ...created].map(nameOf))

@@ -68,8 +68,10 @@ export function rowIds(first: number, count: number): () => RowIds {
   }
 }
 
+const noRowIds = rowIds(0, 0)
+
 export async function reserveRowIds(caller: Caller, count: number): Promise<() => RowIds> {
-  return rowIds(count === 0 ? 0 : await reserveIds(caller, ROW_COUNTER, count), count)
+  return count === 0 ? noRowIds : rowIds(await reserveIds(caller, ROW_COUNTER, count), count)
 }
 
 /** Runs a write with ids for the rows without a key; if keys turn out to be unknown, again with ids for all rows. */
@@ -78,6 +80,7 @@ export async function withRowIds<T>(
   { keyless, all }: NewRows,
   write: (ids: () => RowIds) => Promise<T>,
 ): Promise<T> {
+  if (all === 0) return write(noRowIds)
   try {
     return await write(await reserveRowIds(caller, keyless))
   } catch (error) {

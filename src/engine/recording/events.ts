@@ -145,18 +145,21 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       if (written) bodies.set(nameOf(resource, recordId), resource.reader.compose(written))
       else ids.add(recordId)
     }
-    if (ids.size === 0) continue
-    const rows = await queryRows<{ id: number; row: string }>(
-      tx.db,
-      sql`
-      SELECT t."id", ${resource.reader.select}::text AS "row"
-      FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
-      WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`,
-    )
-    for (const { id, row } of rows)
-      bodies.set(nameOf(resource, id), resource.reader.compose(JSON.parse(row) as Selected))
+    const read = ids.size === 0 ? [] : await readSelected(tx, resource, [...ids])
+    for (const [id, row] of read) bodies.set(nameOf(resource, id), resource.reader.compose(row))
   }
   return bodies
+}
+
+async function readSelected(tx: Caller, { table, reader }: RecordKind, ids: readonly number[]) {
+  const rows = await queryRows<{ id: number; row: string }>(
+    tx.db,
+    sql`
+    SELECT t."id", ${reader.select}::text AS "row"
+    FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
+    WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew(ids)}`,
+  )
+  return rows.map(({ id, row }) => [id, JSON.parse(row) as Selected] as const)
 }
 
 function nameOf({ service }: RecordKind, recordId: number): string {

@@ -65,10 +65,8 @@ export function readMembers(given: string, kind: EventKind): string | null {
 }
 
 function refuse(given: string, { name }: EventKind, known: readonly string[]): never {
-  const meant = nearestName(
-    given,
-    known.map((path) => candidateOf(path)),
-  )
+  const candidates = known.map((path) => candidateOf(path))
+  const meant = nearestName(given, candidates)
   const shown = given.length > 80 ? `${given.slice(0, 80).toWellFormed()}…` : given
   const hint = meant === null ? '' : `; the nearest is ${meant}`
   throw wrongMembers(`has the name "${shown}", of which ${name} never tells${hint}`)

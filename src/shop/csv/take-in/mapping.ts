@@ -133,11 +133,8 @@ function likelyMeaning(resource: Resource, name: string): Likely {
   if (former !== null) return { ...former, doubt: 1 }
   if (own.length > 0) return { ...nothing, reason: 'is written by the platform itself', doubt: 0 }
   const shown = columnsOf(resource).filter((column) => isTaken(column) && column.field.access !== 'wo')
-  const meant = nearestName(
-    name,
-    shown.map((column) => candidateOf(column.name, column.field.label)),
-  )
-  return { ...nothing, column: meant ?? '', doubt: 2 }
+  const named = shown.map((column) => candidateOf(column.name, column.field.label))
+  return { ...nothing, column: nearestName(name, named) ?? '', doubt: 2 }
 }
 
 /** Why headings of passwords are left out. */
