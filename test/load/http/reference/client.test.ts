@@ -13,7 +13,7 @@ import { operatorKey } from '../../../support/services.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 
 const run = promisify(execFile)
-const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url))
 
 let server: TestServer
 let folder: string
@@ -76,7 +76,7 @@ test('a client that is generated out of /openapi.json compiles, and works in eac
   expect(servedResources.filter(({ service }) => !seen.has(service)).map(({ service }) => service)).toEqual([])
 })
 
-const tools = fileURLToPath(new URL('../../../tools/node_modules', import.meta.url))
+const tools = fileURLToPath(new URL('../../../../tools/node_modules', import.meta.url))
 /** The generators lie with the tools, because they bring an older compiler; REQUIRE_TOOLS says that they must be there. */
 const hasTools = existsSync(tools) || process.env.REQUIRE_TOOLS === 'true'
 
