@@ -123,7 +123,7 @@ async function keepUp(passes: Passes, book: Book, roundSeconds: number): Promise
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
   say(`Following: a round every ${roundSeconds} s. Ctrl+C ends it`)
-  const told = () => {
+  const progress = () => {
     const { unavailable, incomplete, again, missing } = passes
     return JSON.stringify([unavailable, incomplete, again, missing].map((found) => [...found]))
   }
@@ -131,11 +131,11 @@ async function keepUp(passes: Passes, book: Book, roundSeconds: number): Promise
     const { written, changedHere, deletedHere, refused } = passes.copy.sums
     return written + changedHere + deletedHere + refused + passes.deleted > 0
   }
-  for (let before = told(); ; before = told()) {
+  for (let before = progress(); ; before = progress()) {
     await sleep(roundSeconds * 1_000, undefined, stopping).catch(() => {})
     if (stopping.signal.aborted) return
     await passes.round()
-    if (hasActed() || told() !== before) show(passes, book)
+    if (hasActed() || progress() !== before) show(passes, book)
   }
 }
 

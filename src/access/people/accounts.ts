@@ -15,6 +15,7 @@ import type { MailServices } from '../mail/write.ts'
 import { browserName } from './browser-name.ts'
 import type { EnteredSession } from './enter.ts'
 import { insertIdentity, type NewIdentity, refuseTaken } from './identities.ts'
+import { notifyPerson } from './notify-person.ts'
 import {
   emailInput,
   fieldFault,
@@ -27,7 +28,6 @@ import {
 import { type ByPerson, identityOf, provePassword } from './proof.ts'
 import { type AccountKind, type Client, endSessionsOfIdentity, openSession, ownerOf, type Session } from './sessions.ts'
 import { checkCounted, countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
-import { tellPerson } from './tell-person.ts'
 
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
 
@@ -119,7 +119,7 @@ export async function changePassword(
       ...ownerOf(person),
     })
     const data = { at: now(), address: by.actor.address, userAgent: browserName(by.userAgent ?? '') }
-    await tellPerson(tx, services, session, by.actor, { kind: 'password-changed', data })
+    await notifyPerson(tx, services, session, by.actor, { kind: 'password-changed', data })
   })
 }
 

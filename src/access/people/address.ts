@@ -4,11 +4,11 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { refuseTaken } from './identities.ts'
 import { linkUsed, newLink, tokenHashes } from './links.ts'
+import { notifyPerson } from './notify-person.ts'
 import { emailInput, fieldFault, passwordInput } from './passwords.ts'
 import { type ByPerson, identityOf, lockIdentity, provePassword } from './proof.ts'
 import { areaPaths, endSessionsOfIdentity, ownerOf, type Session } from './sessions.ts'
 import { forgiveTry } from './sign-in-delay.ts'
-import { tellPerson } from './tell-person.ts'
 
 // A person's e-mail address: another one counts once a link that went to it was opened.
 
@@ -105,7 +105,7 @@ async function setAddress(
       SELECT "id" FROM "StoreUser" WHERE "identityId" = ${identityId} AND "id" = ANY ("otherUserIds"))
     WHERE "id" = ${session.id}`
   // While the address is still the person's.
-  await tellPerson(tx, services, session, actor, { kind: 'address-changed', data: { newEmail: email } })
+  await notifyPerson(tx, services, session, actor, { kind: 'address-changed', data: { newEmail: email } })
   await tx.identity
     .update({ where: { id: identityId }, data: { email, emailProvedAt: provedAt } })
     .catch(refuseTaken('Email is the address of another account where you have one'))

@@ -257,7 +257,7 @@ function settledPatch(
 
 /**
  * Applies the rules, and returns the changes that are left to be made: what leaves a record as it was is none, so that programs
- * that keep each other up to date come to rest.
+ * that keep each other up to date settle.
  */
 async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
   const open = changes.filter((change) => hasWriteOnly(change.patch) || isOther(change, givenColumns(change.patch)))

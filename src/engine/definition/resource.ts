@@ -137,7 +137,7 @@ interface RecordEvents {
   readonly changed?: EventKind
   readonly deleted?: EventKind
   /** The members of a record of which another kind tells, and so `changed` does not. Omitted: none. */
-  readonly toldBesides?: (record: Stored) => readonly string[]
+  readonly notifiedBesides?: (record: Stored) => readonly string[]
 }
 
 /** A list inside the record, with its own address: `/Products/12/Features`. */

@@ -40,7 +40,7 @@ function raiseOf({ kind, caller, resource, id, after, differences }: ComparedCha
     if (events.new) raise(caller, events.new, resource, id)
     return
   }
-  const others = events.toldBesides?.(after) ?? []
+  const others = events.notifiedBesides?.(after) ?? []
   const members = differences.members.filter((member) => !others.includes(member))
   if (events.changed && members.length > 0) raise(caller, events.changed, resource, id, { members })
 }

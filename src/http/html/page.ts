@@ -202,7 +202,7 @@ export function renderPage(
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
     problem: (field: string) => sayProblem(faultIn(failure, field)?.problem ?? ''),
     /** What stands beside a field: what is wrong, of the label. */
-    told: (label: Phrase, field: string) => {
+    inWords: (label: Phrase, field: string) => {
       const fault = faultIn(failure, field)
       const problem = sayProblem(fault?.problem ?? '')
       return fault === undefined || fault.isWhole ? problem : `${say(label)} ${problem}`

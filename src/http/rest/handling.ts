@@ -59,7 +59,7 @@ function isBeyond(name: string, given: string, { maximum = INT32_MAX }: JsonSche
 const IGNORED_BYTES_MAX = 1_024
 
 /** Tells the caller and the log of calls what was ignored: names alone, percent-encoded, of at most 1 kB. */
-export function tellIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
+export function reportIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
   if (ignored.length === 0) return
   request.ignored = ignored
   let header = ''

@@ -18,7 +18,7 @@ import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf, 
 import { answerFailure, commonHeaders, isRefusal, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
-import { handlingOf, type KnownParameters, knownParameters, tellIgnored } from './handling.ts'
+import { handlingOf, type KnownParameters, knownParameters, reportIgnored } from './handling.ts'
 import { queryParameters } from './openapi/parameters.ts'
 import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
@@ -143,7 +143,7 @@ function addEndpoint(
     }
     const run = () =>
       keepingRefused(request, records, operation, async () => operation.run(call)).finally(() =>
-        tellIgnored(request, reply, handling),
+        reportIgnored(request, reply, handling),
       )
     if (method !== 'GET') return run()
     return run().catch((error: unknown): Answer => {

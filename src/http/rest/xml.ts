@@ -45,7 +45,7 @@ export function* readXml(text: string, type: RecordType, repeat: Repeat = () => 
 
 type Repeat = (path: string) => void
 
-/** Where an element is, and who hears of a member that comes a second time. */
+/** Where an element is, and who is notified of a member that comes a second time. */
 interface Place {
   readonly path: string
   readonly repeat: Repeat

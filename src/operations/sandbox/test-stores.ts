@@ -16,7 +16,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { type AllowedServices, requireTestStores } from './allowed.ts'
-import { type ChangeKind, changeKindNames, makeHappen } from './trade.ts'
+import { type ChangeKind, changeKindNames, simulateChange } from './trade.ts'
 
 // A developer's own stores, to try things out in. For any other developer they do not exist: all functions throw (404).
 
@@ -288,7 +288,7 @@ export async function change(services: TestStoreServices, maker: Maker, id: numb
   await requireReady(services, { developerId: maker.id, id })
   const reading = await services.throttle.take(`test changes of ${maker.id}`, changeRateLimit)
   if (!reading.accepted) throw tooMany(reading)
-  const { words, page } = await makeHappen(await testCaller(services, id, maker.email), kind)
+  const { words, page } = await simulateChange(await testCaller(services, id, maker.email), kind)
   const noted = await noteChange(services, id, { kind, words, page, isDone: true })
   if (noted === null) throw new StoreFailure('conflict', 'The test store was thrown away meanwhile')
   return noted
@@ -322,32 +322,32 @@ export async function listChanges({ db }: DataServices, own: OwnStore): Promise<
 }
 
 /** An application of the developer that the store has let in. */
-export interface LetIn {
+export interface AdmittedApplication {
   readonly subscriptionId: number
   readonly applicationId: number
   readonly name: string
 }
 
 /** Lists the applications of the developer that a test store has let in, and those that it has not. */
-export async function listLetIn({ db }: DataServices, own: OwnStore) {
+export async function listAdmitted({ db }: DataServices, own: OwnStore) {
   await findOwn(db, own)
   const applications = await db.application.findMany({
     where: { developerId: own.developerId },
     select: { id: true, name: true, subscriptions: { where: { storeId: own.id }, select: { id: true } } },
     orderBy: { id: 'asc' },
   })
-  const letIn = applications.flatMap(({ id, name, subscriptions: [subscription] }): LetIn[] =>
+  const admitted = applications.flatMap(({ id, name, subscriptions: [subscription] }): AdmittedApplication[] =>
     subscription ? [{ subscriptionId: subscription.id, applicationId: id, name }] : [],
   )
   const others = applications.filter(({ subscriptions }) => subscriptions.length === 0)
-  return { letIn, others: others.map(({ id, name }) => ({ id, name })) }
+  return { admitted, others: others.map(({ id, name }) => ({ id, name })) }
 }
 
 /**
  * Lets an application of the developer into a test store as its owner would: its CallBackURL is asked first. Throws for an application of
  * others (400), and as `subscribe` does.
  */
-export async function letIn(
+export async function admitApplication(
   services: TestStoreServices & Subscribing,
   own: OwnStore,
   applicationId: number,

@@ -20,7 +20,7 @@ export const changeKindNames = ['order', 'payment', 'shipment', 'stock', 'return
 export type ChangeKind = (typeof changeKindNames)[number]
 
 /** What has happened. */
-interface Happened {
+interface SimulatedChange {
   /** A sentence without its full stop. */
   readonly words: string
   /** The page of the record in the store's administration. */
@@ -31,7 +31,7 @@ interface Happened {
  * Makes something happen in the store, to records that it has. What it needs happens before: an order to be paid is placed if none
  * waits for its payment. Throws `conflict` where the store has nothing that it could happen to.
  */
-export function makeHappen(caller: Caller, kind: ChangeKind): Promise<Happened> {
+export function simulateChange(caller: Caller, kind: ChangeKind): Promise<SimulatedChange> {
   return { order: sell, payment: pay, shipment: ship, stock: count, return: sendBack }[kind](caller)
 }
 
@@ -43,7 +43,7 @@ const sellable = sql`NOT "notForSale" AND NOT "hide" AND NOT "giftCertificate" A
   AND NOT EXISTS (SELECT FROM "AdvancedOption" o WHERE o."storeId" = t."storeId" AND o."productId" = t."id")`
 
 /** Places an order. Of products that ask for options, or that others have bought meanwhile, it takes others. */
-async function sell(caller: Caller): Promise<Happened> {
+async function sell(caller: Caller): Promise<SimulatedChange> {
   const { store } = caller
   let refusal: unknown = new StoreFailure('conflict', 'The store has no product that can be sold: reset it')
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -70,7 +70,7 @@ async function sell(caller: Caller): Promise<Happened> {
 const guest = { BillingFirstName: 'Pat', BillingLastName: 'Guest', BillingEmail: 'guest@customers.example' }
 
 /** Pays the newest order that waits for its payment, whereupon it is New. */
-async function pay(caller: Caller): Promise<Happened> {
+async function pay(caller: Caller): Promise<SimulatedChange> {
   const { id, number } = await newestOrder(caller, [statusUnpaid], () => sell(caller))
   const { OrderAmount, BillingPaymentMethod } = JSON.parse(await getRecord(caller, orders, id))
   const list = orders.subResources.Transactions as NestedSubResource
@@ -100,7 +100,7 @@ interface ShippedOrder {
 }
 
 /** Ships what has not left of the newest order that is New or Processing. */
-async function ship(caller: Caller): Promise<Happened> {
+async function ship(caller: Caller): Promise<SimulatedChange> {
   const { id, number } = await newestOrder(caller, toBeShipped, () => pay(caller))
   const { ShipmentList, OrderItemList } = JSON.parse(await getRecord(caller, orders, id)) as ShippedOrder
   const shipment = ShipmentList.find(({ ShipmentShippedDate }) => ShipmentShippedDate === '')
@@ -123,7 +123,7 @@ async function ship(caller: Caller): Promise<Happened> {
 const STOCK_CHANGE_MAX = 5
 
 /** Adds some to the stock of a product, or takes some off it, as somebody does who has counted it. */
-async function count(caller: Caller): Promise<Happened> {
+async function count(caller: Caller): Promise<SimulatedChange> {
   const [productId] = await some(caller, sql`"Product"`, sellable, 1)
   if (productId === undefined) throw new StoreFailure('conflict', 'The store has no product with a stock: reset it')
   const quantity = (1 + Math.floor(Math.random() * STOCK_CHANGE_MAX)) * (Math.random() < 0.5 ? -1 : 1)
@@ -143,7 +143,7 @@ interface ReturnedItem {
 }
 
 /** Takes in the oldest return that waits for its goods, and puts them back into stock; if none does, agrees to one of a shipped order. */
-async function sendBack(caller: Caller): Promise<Happened> {
+async function sendBack(caller: Caller): Promise<SimulatedChange> {
   const [open] = await queryRows<{ id: number; orderId: number }>(
     caller.db,
     sql`
@@ -173,7 +173,7 @@ async function sendBack(caller: Caller): Promise<Happened> {
 const RETURN_OPEN = 1
 const RETURN_RECEIVED = 2
 
-async function receive(caller: Caller, { id, orderId }: { id: number; orderId: number }): Promise<Happened> {
+async function receive(caller: Caller, { id, orderId }: { id: number; orderId: number }): Promise<SimulatedChange> {
   const { RMAItemList } = JSON.parse(await getRecord(caller, rma, id)) as { RMAItemList: readonly ReturnedItem[] }
   const items = RMAItemList.map((item) => ({
     ...item,

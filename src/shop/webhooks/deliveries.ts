@@ -8,10 +8,10 @@ import type { Delivery, DeliveryAttempt } from '../../foundation/database/genera
 import { empty, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type FeedEvent, happened, named } from './feed.ts'
+import { eventRecord } from './notified.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
 import { type Members, shownType } from './shown-type.ts'
-import { eventRecord } from './told.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]

@@ -9,8 +9,8 @@ import { empty, type Sql, sql } from '../../foundation/database/sql.ts'
 import { messageIdOf } from '../../foundation/outbound/standard-webhooks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { MEMBERS_LENGTH_MAX, namingKinds, shownMembers } from './members.ts'
+import { eventRecord } from './notified.ts'
 import { type Members, shownType } from './shown-type.ts'
-import { eventRecord } from './told.ts'
 
 export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'recordId' | 'createdAt' | 'body'> {
   readonly sequence: number

@@ -5,7 +5,7 @@ import type { Resource } from '../../engine/definition/resource.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
 import type { StoreFailure } from '../../foundation/values/failure.ts'
 import { candidateOf, nearestName } from '../../foundation/values/nearest.ts'
-import { resourceOf } from './told.ts'
+import { resourceOf } from './notified.ts'
 
 // The members that an event's change gave other values, and those of whose changes a webhook hears: wire paths, joined by commas.
 
@@ -41,7 +41,7 @@ export const namingKinds = (() => {
 })()
 
 /**
- * Whether a webhook with these members hears of an event with these. A name covers what is inside it; that of a list alone says that
+ * Whether a webhook with these members is notified of an event with these. A name covers what is inside it; that of a list alone says that
  * items came or went, and so that anything inside them may have changed.
  */
 export function isHeard(members: Sql, changed: Sql): Sql {
@@ -79,23 +79,23 @@ function wrongMembers(problem: string): StoreFailure {
 /** The names of all that a change of these records may give another value. */
 function knownMembers(resource: Resource): string[] {
   const { fields, ledger, events } = resource
-  const others = events?.toldBesides?.({ row: {}, lists: {} }) ?? []
-  const isTold = (field: ValueField | ListField) => {
+  const others = events?.notifiedBesides?.({ row: {}, lists: {} }) ?? []
+  const isNotified = (field: ValueField | ListField) => {
     if (['key', 'derived', 'wo', 'sent'].includes(field.access)) return false
     return field.kind === 'list' || !(isStamp(field) || (field.column !== undefined && field.column === ledger?.column))
   }
-  return membersIn(fields, isTold, '').filter((name) => !others.includes(name))
+  return membersIn(fields, isNotified, '').filter((name) => !others.includes(name))
 }
 
 function membersIn(
   { entries }: FieldSet,
-  isTold: (field: ValueField | ListField) => boolean,
+  isNotified: (field: ValueField | ListField) => boolean,
   prefix: string,
 ): string[] {
   return entries.flatMap(([name, field]: readonly [string, Field]) => {
     const path = prefix + name
-    if (field.kind === 'object') return [path, ...membersIn(field.fields, isTold, `${path}.`)]
-    if (!isTold(field)) return []
-    return field.kind === 'list' ? [path, ...membersIn(field.fields, isTold, `${path}.`)] : [path]
+    if (field.kind === 'object') return [path, ...membersIn(field.fields, isNotified, `${path}.`)]
+    if (!isNotified(field)) return []
+    return field.kind === 'list' ? [path, ...membersIn(field.fields, isNotified, `${path}.`)] : [path]
   })
 }

@@ -1,7 +1,7 @@
 import { type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
 import type { FieldSet, Scalar } from '../../engine/definition/fields.ts'
 import { namesMembers } from './members.ts'
-import { resourceOf } from './told.ts'
+import { resourceOf } from './notified.ts'
 
 interface Values {
   readonly [name: string]: Scalar | Values | readonly Values[]

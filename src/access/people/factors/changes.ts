@@ -6,10 +6,10 @@ import { namedObject, readInput, text } from '../../../foundation/values/input.t
 import type { AuditAction } from '../../audit/actions.ts'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
 import type { MailServices } from '../../mail/write.ts'
+import { notifyPerson } from '../notify-person.ts'
 import { fieldFault } from '../passwords.ts'
 import { identityOf, lockIdentity } from '../proof.ts'
 import { endSessionsOfIdentity, ownerOf, type Session } from '../sessions.ts'
-import { tellPerson } from '../tell-person.ts'
 import { newTotpKey, periodOf, totpUri } from './authenticator.ts'
 import { type FactorColumns, factorColumns, isFactorInForce } from './in-force.ts'
 import { type PasskeyServices, passkeyCreation, verifyNewPasskey } from './passkeys.ts'
@@ -269,5 +269,5 @@ async function note(
   const { now } = services
   const { person } = session
   await recordAudit(tx, now, { actor, action, target: person.email, ...ownerOf(person), details })
-  await tellPerson(tx, services, session, actor, { kind: 'factor-changed', data: { what, at: now() } })
+  await notifyPerson(tx, services, session, actor, { kind: 'factor-changed', data: { what, at: now() } })
 }

@@ -7,13 +7,13 @@ import { resultItem } from '../../../foundation/values/failure.ts'
 import { areTestStoresAllowed } from '../../../operations/sandbox/allowed.ts'
 import { type DueKind, type MadeDue, makeDue, newDue } from '../../../operations/sandbox/due-now.ts'
 import {
+  admitApplication,
   CHANGES_KEPT,
   change,
   enterTestStore,
   findTestStore,
-  letIn,
+  listAdmitted,
   listChanges,
-  listLetIn,
   listTestStores,
   makeTestStore,
   newChange,
@@ -85,9 +85,9 @@ const madeDue = record<MadeDue>('MadeDue')({
   Count: [z.int().min(0).describe('How many of them are due now.'), (from) => from.count],
 })
 
-type LetInResult = Awaited<ReturnType<typeof letIn>>
+type Admitted = Awaited<ReturnType<typeof admitApplication>>
 
-const subscription = record<LetInResult>('TestSubscription')({
+const subscription = record<Admitted>('TestSubscription')({
   Id: [id.describe('The subscription.'), (from) => from.id],
   Token: [z.string().describe('What the application sends with its requests to the store.'), (from) => from.token],
   PostBackURL: [
@@ -195,7 +195,7 @@ export const testStoreRoutes = [
     answers: { 200: one('The subscription.', subscription) },
     refusals: [409, 502],
     run: ({ request, reply, ids, body }, services: Services) => {
-      const work = async () => letIn(services, ownIn(request), body().ApplicationId, actorOf(request))
+      const work = async () => admitApplication(services, ownIn(request), body().ApplicationId, actorOf(request))
       return orShow(
         reply,
         work,
@@ -320,9 +320,9 @@ async function storePage(
   { due = null }: { due?: MadeDue | null } = {},
 ): Promise<HtmlPage> {
   const own = ownIn(request)
-  const [store, { letIn: applications, others }, changes, isAllowed] = await Promise.all([
+  const [store, { admitted: applications, others }, changes, isAllowed] = await Promise.all([
     findTestStore(services, own),
-    listLetIn(services, own),
+    listAdmitted(services, own),
     listChanges(services, own),
     areTestStoresAllowed(services),
   ])

@@ -62,7 +62,7 @@ export const headers = {
   },
   'X-Ignored': {
     description:
-      'What a lenient request says in vain: parameters and members that nobody knows, members that are read only and differ from what is stored, and numbers of which rounding to four decimals left nothing. Names alone, percent-encoded, separated by commas; at most 20 and 1 kB. A replay by Idempotency-Key has none.',
+      'What is ignored of a lenient request: parameters and members that nobody knows, members that are read only and differ from what is stored, and numbers of which rounding to four decimals left nothing. Names alone, percent-encoded, separated by commas; at most 20 and 1 kB. A replay by Idempotency-Key has none.',
     schema: { ...matching(String.raw`^[^,\s]+(, [^,\s]+)*$`), maxLength: 1_024 },
   },
   'Idempotency-Replayed': {

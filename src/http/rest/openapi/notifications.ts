@@ -2,8 +2,8 @@ import { type EventKind, eventKinds } from '../../../engine/definition/event-kin
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
 import { resourceNamed } from '../../../shop/registry.ts'
 import { MEMBERS_LENGTH_MAX, namesMembers } from '../../../shop/webhooks/members.ts'
+import { resourceOf } from '../../../shop/webhooks/notified.ts'
 import { sampleOf } from '../../../shop/webhooks/samples.ts'
-import { resourceOf } from '../../../shop/webhooks/told.ts'
 import {
   closedObject,
   type Operation,

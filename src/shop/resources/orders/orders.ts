@@ -314,7 +314,7 @@ export const orders = defineResource({
   },
   endpoints: () => [refundsEndpoint],
   rules: {
-    events: { changed: orderChanged, toldBesides: statusIn },
+    events: { changed: orderChanged, notifiedBesides: statusIn },
     check: orderRules,
     isOneByOne: true,
     effects: orderEffects,

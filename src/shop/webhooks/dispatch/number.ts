@@ -23,7 +23,7 @@ interface Numbered {
 }
 
 /**
- * Numbers committed events in their store's feed and adds a delivery for each enabled webhook that hears of them, in one
+ * Numbers committed events in their store's feed and adds a delivery for each enabled webhook that is notified of them, in one
  * transaction: at most 500 events, without those of the stores `except`. Notifies other processes of the deliveries, with
  * `by` as the payload. One process at a time; null: another one holds the lock.
  *

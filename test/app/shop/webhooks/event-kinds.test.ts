@@ -41,14 +41,14 @@ async function eventsOf(work: () => Promise<unknown>): Promise<Shown[]> {
 }
 
 /** Each as `Customer Changed 3: BillingCity`. */
-async function toldOf(work: () => Promise<unknown>): Promise<string[]> {
+async function notifiedResource(work: () => Promise<unknown>): Promise<string[]> {
   return (await eventsOf(work)).map(
     ({ EventName, RecordID, Changed }) => `${EventName} ${RecordID}${Changed === undefined ? '' : `: ${Changed}`}`,
   )
 }
 
 async function put(path: string, body: object): Promise<string[]> {
-  return toldOf(async () => {
+  return notifiedResource(async () => {
     const answer = await shop.call('PUT', path, { body })
     expect(answer.statusCode, answer.body).toBe(200)
   })
@@ -211,7 +211,7 @@ describe('an order', () => {
 
   test('a stock that moves tells of the product alone', async () => {
     const lines = [{ CatalogID: product, ReturnQuantity: 1, RestockQuantity: 1 }]
-    const told = await toldOf(() => shop.add('/RMA', { OrderID: order, RMAItemList: lines }))
+    const told = await notifiedResource(() => shop.add('/RMA', { OrderID: order, RMAItemList: lines }))
     expect(told).toEqual([`Product Stock Changed ${product}`, expect.stringMatching(/^Return New \d+$/)])
   })
 })
@@ -246,7 +246,7 @@ describe('a deletion that takes references away changes the records that had the
       OptionSetList: [{ OptionSetName: 'Extra', OptionList: options }],
     })
 
-    expect(await toldOf(() => shop.call('DELETE', `/Products/${product}`))).toEqual([
+    expect(await notifiedResource(() => shop.call('DELETE', `/Products/${product}`))).toEqual([
       `Product Deleted ${product}`,
       `Category Changed ${category}: OptionSetList.OptionList.OptionBundleCatalogId`,
     ])
@@ -259,15 +259,15 @@ describe('a deletion that takes references away changes the records that had the
     const product = await newProduct({ CategoryList: [{ CategoryID: category }] })
     const order = await place({ CustomerID: customer, OrderItemList: [{ CatalogID: product, ItemQuantity: 1 }] })
 
-    expect(await toldOf(() => shop.call('DELETE', `/CustomerGroups/${group}`))).toEqual([
+    expect(await notifiedResource(() => shop.call('DELETE', `/CustomerGroups/${group}`))).toEqual([
       `Customer Group Deleted ${group}`,
       `Customer Changed ${customer}: CustomerGroupID`,
     ])
-    expect(await toldOf(() => shop.call('DELETE', `/Customers/${customer}`))).toEqual([
+    expect(await notifiedResource(() => shop.call('DELETE', `/Customers/${customer}`))).toEqual([
       `Customer Deleted ${customer}`,
       `Order Changed ${order}: CustomerID`,
     ])
-    expect(await toldOf(() => shop.call('DELETE', `/Category/${category}`))).toEqual([
+    expect(await notifiedResource(() => shop.call('DELETE', `/Category/${category}`))).toEqual([
       `Category Deleted ${category}`,
       `Product Changed ${product}: CategoryList.CategoryID`,
     ])
@@ -277,7 +277,7 @@ describe('a deletion that takes references away changes the records that had the
 test('of a list of records each tells what changed of it', async () => {
   const ids = [await newCustomer(), await newCustomer()]
   const body = ids.map((CustomerID, index) => ({ CustomerID, BillingCity: `City ${index}`, MailList: index === 0 }))
-  expect(await toldOf(() => shop.call('PUT', '/Customers', { body }))).toEqual([
+  expect(await notifiedResource(() => shop.call('PUT', '/Customers', { body }))).toEqual([
     `Customer Changed ${ids[0]}: BillingCity,MailList`,
     `Customer Changed ${ids[1]}: BillingCity`,
   ])

@@ -73,9 +73,9 @@ function actsBy(partAt: (path: string) => Part | undefined): (entry: HistoryEntr
       if (!act) continue
       // Of a parcel the words tell these, and the lines of a new one were divided for it.
       const told = /\.Shipment(ShippedDate|TrackingCode|OrderStatus)$/
-      const isTold = (each: string) =>
+      const isCovered = (each: string) =>
         each.startsWith(own) ? told.test(each) : own === path && each.startsWith('OrderItem')
-      if (own.startsWith('Ship')) for (const [each] of changed) if (isTold(each)) acts.set(each, null)
+      if (own.startsWith('Ship')) for (const [each] of changed) if (isCovered(each)) acts.set(each, null)
       acts.set(path, act)
     }
     for (const [path, before] of changed) later.set(path, before)

@@ -12,9 +12,9 @@ import type { Prisma } from '../../../../foundation/database/generated/client.ts
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { type Secrets, sameSecret } from '../../../../foundation/values/secrets.ts'
 import { neededFor, seesAll } from '../../../../shop/staff/roles.ts'
+import { resourceOf } from '../../../../shop/webhooks/notified.ts'
 import { rotateWebhookSecret } from '../../../../shop/webhooks/secret.ts'
 import { resumeWebhook } from '../../../../shop/webhooks/status.ts'
-import { resourceOf } from '../../../../shop/webhooks/told.ts'
 import { webhooks } from '../../../../shop/webhooks/webhooks.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 
@@ -31,7 +31,7 @@ interface WebhookRecord {
   readonly EventType: number
   readonly Format: string
   readonly Enabled: boolean
-  /** Omitted: it hears of all. */
+  /** Omitted: it is notified of all. */
   readonly Members?: string
 }
 
@@ -57,7 +57,7 @@ async function recorded<T extends Done>(
 }
 
 /** The service whose records the notifications of this kind carry; null: there is no such kind. */
-export function toldOf(eventType: number): Resource | null {
+export function notifiedResource(eventType: number): Resource | null {
   const kind = eventKind(eventType)
   return kind && resourceOf(kind)
 }
@@ -68,7 +68,7 @@ export function canDirect({ privileges }: Caller, resource: Resource): boolean {
 }
 
 function refuseDirecting(caller: Caller, eventType: number, field: 'EventType' | 'Url'): void {
-  const resource = toldOf(eventType)
+  const resource = notifiedResource(eventType)
   if (resource === null || canDirect(caller, resource)) return
   const problem = `needs a role that shows ${neededFor(resource).join(' and ')}: a notification carries the whole record`
   throw refusedFields([{ field, problem }], 'forbidden')

@@ -17,9 +17,9 @@ import {
   sendTest,
 } from '../../../../shop/webhooks/deliveries.ts'
 import { namesMembers } from '../../../../shop/webhooks/members.ts'
+import { resourceOf } from '../../../../shop/webhooks/notified.ts'
 import { webhookSecret } from '../../../../shop/webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../../shop/webhooks/status.ts'
-import { resourceOf } from '../../../../shop/webhooks/told.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
@@ -36,9 +36,9 @@ import {
   createWebhook,
   deleteWebhook,
   hostAndPath,
+  notifiedResource,
   rotateSecret,
   switchOn,
-  toldOf,
 } from './changes.ts'
 
 const home = '/admin/webhooks'
@@ -151,7 +151,7 @@ async function webhookPage(asked: PageRequest, values: Form | null): Promise<Htm
   const webhook = await webhookStatus(caller, id)
   const { name, url, format, members } = webhook
   const kind = eventKind(webhook.eventType)
-  const resource = toldOf(webhook.eventType)
+  const resource = notifiedResource(webhook.eventType)
   const { deliveries, next } = await listDeliveries(caller, id, {
     states: state === null ? [] : [state],
     limit: DELIVERIES_SHOWN,
@@ -203,7 +203,7 @@ function deliveryAddress(id: number, deliveryId: number, looks: number): string 
 async function deliveryPage({ caller, params, query }: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
   const { id, deliveryId } = readInput(deliveryIds, params)
   const webhook = await webhookStatus(caller, id)
-  const resource = toldOf(webhook.eventType)
+  const resource = notifiedResource(webhook.eventType)
   // It shows the record that it carries.
   if (resource !== null) requirePrivileges(merchantOf(reply.request), [[resource.privilege, 'read']])
   const delivery = await getDelivery(caller, id, deliveryId)

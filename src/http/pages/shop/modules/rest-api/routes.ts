@@ -82,14 +82,14 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
     const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: grantableBy(merchant) }
     return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
   }
-  const letIn = async (request: FastifyRequest) => {
+  const subscribeStore = async (request: FastifyRequest) => {
     const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
     const { id, postBackUrl } = await agreeTo(request, PublicKey, agreed)
     const location = `${home}/${id}?notice=subscribed`
     if (wantsHtml(request)) return location
     return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
   }
-  form(`${home}/subscribe`, letIn, (request, _reply, { field }) => {
+  form(`${home}/subscribe`, subscribeStore, (request, _reply, { field }) => {
     const publicKey = textIn(formOf(request), 'PublicKey').trim()
     return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
   })

@@ -6,7 +6,7 @@ import { identityOf } from './proof.ts'
 import type { Session } from './sessions.ts'
 
 /** Mails the signed-in person what was changed of the own account. Beyond the bounds of mails there is none. */
-export async function tellPerson(
+export async function notifyPerson(
   tx: Transaction,
   services: MailServices,
   session: Session,

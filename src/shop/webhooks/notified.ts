@@ -12,7 +12,7 @@ import { products } from '../resources/products/products.ts'
 import { rma } from '../resources/rma/rma.ts'
 
 /** The services of whose records events tell. */
-const toldResources: readonly Resource[] = [
+const notifiedResources: readonly Resource[] = [
   customers,
   orders,
   products,
@@ -26,7 +26,7 @@ const toldResources: readonly Resource[] = [
 
 /** The service of whose records a kind tells. */
 export function resourceOf({ service, name }: EventKind): Resource {
-  const resource = toldResources.find((one) => one.service === service)
+  const resource = notifiedResources.find((one) => one.service === service)
   if (resource === undefined) throw new Error(`${name} tells of no record`)
   return resource
 }
@@ -35,11 +35,11 @@ export function resourceOf({ service, name }: EventKind): Resource {
 export const eventRecord = oneOf(
   'EventRecord',
   {
-    types: toldResources,
+    types: notifiedResources,
     of: (given) => {
       const names = Object.keys(given)
       const isOf = ({ fields }: Resource) => names.every((name) => fields.get(name) !== undefined)
-      return toldResources.find(isOf) ?? customers
+      return notifiedResources.find(isOf) ?? customers
     },
   },
   'The record as it was when the event happened, with every member that reads have.',
