@@ -3,32 +3,49 @@ import type { Change, WorthALook } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 
-/** No two orders should have the same invoice number. 0 is none, and prefixes ignore case. */
+type Sharers = Parameters<NonNullable<WorthALook['sharers']>>
+
+/**
+ * The order that has the invoice number of each of these too, by id: of orders as they are stored, but for what they give. 0 is no number,
+ * and prefixes ignore case.
+ */
+export async function sharersOf(
+  { db, store }: Sharers[0],
+  records: Sharers[1],
+  seen: Map<string, number> = new Map(),
+): Promise<Map<number, number>> {
+  const rows = await queryRows<{ id: number; number: string; other: number | null }>(
+    db,
+    sql`
+    SELECT n."id", concat(n."number", ' ', n."prefix") AS "number", (
+      SELECT min(o."id") FROM "Order" o WHERE o."storeId" = ${store.id}::int AND o."invoiceNumber" = n."number"
+        AND lower(o."invoicePrefix") = n."prefix" AND o."id" <> n."id") AS "other"
+    FROM (
+      SELECT t."id", coalesce(r."InvoiceNumber", t."invoiceNumber") AS "number",
+        lower(coalesce(r."InvoiceNumberPrefix", t."invoicePrefix")) AS "prefix"
+      FROM json_to_recordset(${JSON.stringify(records)}::text::json)
+        AS r ("id" int, "InvoiceNumber" int, "InvoiceNumberPrefix" text)
+      JOIN "Order" t ON t."storeId" = ${store.id}::int AND t."id" = r."id") n
+    WHERE n."number" > 0 ORDER BY n."id"`,
+  )
+  const found = new Map<number, number>()
+  for (const { id, number, other } of rows) {
+    const sharer = other ?? seen.get(number)
+    if (sharer === undefined) seen.set(number, id)
+    else found.set(id, sharer)
+  }
+  return found
+}
+
+/** No two orders should have the same invoice number. */
 export const invoiceNumbers = {
   unshared: ['InvoiceNumber', 'InvoiceNumberPrefix'],
-  sharers: async ({ db, store }, records, seen = new Map()) => {
-    const rows = await queryRows<{ id: number; number: string; other: number | null }>(
-      db,
-      sql`
-      SELECT n."id", concat(n."number", ' ', n."prefix") AS "number", (
-        SELECT min(o."id") FROM "Order" o WHERE o."storeId" = ${store.id}::int AND o."invoiceNumber" = n."number"
-          AND lower(o."invoicePrefix") = n."prefix" AND o."id" <> n."id") AS "other"
-      FROM (
-        SELECT t."id", coalesce(r."InvoiceNumber", t."invoiceNumber") AS "number",
-          lower(coalesce(r."InvoiceNumberPrefix", t."invoicePrefix")) AS "prefix"
-        FROM json_to_recordset(${JSON.stringify(records)}::text::json)
-          AS r ("id" int, "InvoiceNumber" int, "InvoiceNumberPrefix" text)
-        JOIN "Order" t ON t."storeId" = ${store.id}::int AND t."id" = r."id") n
-      WHERE n."number" > 0 ORDER BY n."id"`,
-    )
-    const found = new Map<number, string>()
-    for (const { id, number, other } of rows) {
-      const sharer = other ?? seen.get(number)
+  sharers: async (...given) => {
+    const found = [...(await sharersOf(...given))].map(([id, sharer]) => {
       const problem = `is already used by Order ${sharer}`
-      if (sharer === undefined) seen.set(number, id)
-      else found.set(id, problem)
-    }
-    return found
+      return [id, problem] as const
+    })
+    return new Map(found)
   },
 } satisfies WorthALook
 

@@ -10,7 +10,7 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
 import { readPayments } from '../../../../shop/resources/orders/payments.ts'
-import { invoiceNumbers } from '../../../../shop/resources/orders/same-number.ts'
+import { sharersOf } from '../../../../shop/resources/orders/same-number.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import {
   holdsStock,
@@ -87,7 +87,7 @@ async function shownOrder({
   const [statuses, returned, sharers] = await Promise.all([
     listStatusNames(caller.db, caller.store.id),
     mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
-    invoiceNumbers.sharers(caller, [{ id }]),
+    sharersOf(caller, [{ id }]),
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
