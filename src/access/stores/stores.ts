@@ -67,8 +67,6 @@ export function storeOf(row: StoreRowWithTest, secrets: Secrets) {
   }
 }
 
-export type ChangeStore = AccessServices
-
 /**
  * Changes the given fields of a store. A null Throttle restores the contract's rate limit. Changes take effect at once:
  * after a change of SecureURL, callers must send the new one, unless the former is one of SecureURLs. A SecureURL that was

@@ -278,7 +278,7 @@ export async function exists(caller: Caller, resource: Resource, id: number): Pr
 }
 
 /** Matches one record, if the caller may know of it, as a condition over `t`. */
-export function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
+function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
   const record = sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`
   return join([record, ...owned(caller, resource)], ' AND ')
 }

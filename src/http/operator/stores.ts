@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { allows } from '../../access/applications/privileges.ts'
 import { createStore, newStore } from '../../access/people/create-store.ts'
+import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { CreateStore } from '../../access/stores/create-store.ts'
 import { type RateLimit, throttleWords } from '../../access/stores/rate-limit.ts'
 import {
@@ -11,14 +12,7 @@ import {
   FURTHER_URLS_MAX,
   storeWords,
 } from '../../access/stores/store-input.ts'
-import {
-  type ChangeStore,
-  listStores,
-  rotateUserKey,
-  type Store,
-  storeWithKey,
-  updateStore,
-} from '../../access/stores/stores.ts'
+import { listStores, rotateUserKey, type Store, storeWithKey, updateStore } from '../../access/stores/stores.ts'
 import { describeRecord } from '../../engine/definition/json-schema.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
 import { addedStatus, addOrderStatus } from '../../shop/resources/order-statuses/add-status.ts'
@@ -161,7 +155,7 @@ export const storeRoutes = [
     query: pageQuery,
     answers: { 200: many('Stores by ascending id.', store) },
     // For the operator, all stores; for a merchant, the store of the session.
-    run: async ({ request, query }, services: ChangeStore) => {
+    run: async ({ request, query }, services: AccessServices) => {
       if (request.session) return [shown(request, await storeWithKey(services, merchantOf(request).store.id))]
       return listStores(services, query)
     },
@@ -192,7 +186,7 @@ export const storeRoutes = [
     body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
     answers: { 200: one('The store.', store) },
     refusals: [409],
-    run: async ({ request, ids, body }, services: ChangeStore) => {
+    run: async ({ request, ids, body }, services: AccessServices) => {
       const given = body()
       // Whether and from where cartAPI lets in is a matter of keys.
       if (request.session && given.CartAPI !== undefined) {
@@ -263,7 +257,7 @@ export const storeRoutes = [
     summary: 'Give a store a new key for cartAPI',
     description: 'The former key stops working immediately.',
     answers: { 200: one('The new key.', userKey) },
-    run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
+    run: ({ request, ids }, services: AccessServices) => rotateUserKey(services, ids.id, actorOf(request)),
   }),
   operatorRoute('POST /admin/stores/:id/orders', {
     ...ofStore('Orders', 'write'),

@@ -1,5 +1,4 @@
-import type { DataServices } from '../../foundation/database/client.ts'
-import { inTransaction } from '../../foundation/database/client.ts'
+import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
 

@@ -20,7 +20,7 @@ export function inMillionths({ capacity, leakPerSecond }: RateLimit) {
 }
 
 /** The level of the bucket (undefined: an empty bucket) at a time. If the clock went back, nothing leaks. */
-export function levelAt(bucket: Bucket | undefined, nowMs: number, leakPerMs = bucket?.leakPerMs ?? 0): number {
+function levelAt(bucket: Bucket | undefined, nowMs: number, leakPerMs = bucket?.leakPerMs ?? 0): number {
   return bucket === undefined ? 0 : Math.max(0, bucket.level - Math.max(0, nowMs - bucket.atMs) * leakPerMs)
 }
 

@@ -1,5 +1,4 @@
-import type { DataServices } from '../../../foundation/database/client.ts'
-import { inTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import { type DataServices, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import { networkOf } from '../../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { Throttle } from '../../applications/limits/throttle.ts'

@@ -27,7 +27,7 @@ const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name
 type WriteRelated = (ids: readonly number[]) => string
 
 /** A product as getProduct shows it (soap-cartapi §4.10). */
-export const productElements = group<WriteRelated>(
+const productElements = group<WriteRelated>(
   'Product',
   member('SKUInfo', plain('CatalogID'), text('ProductID=SKU', 'ProductName=Name')),
   group('Categories', each('CategoryList', 'Category', plain('CategoryID'), text('CategoryName'))),

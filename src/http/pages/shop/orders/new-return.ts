@@ -42,7 +42,7 @@ export function newReturnPages(app: FastifyInstance, services: CallerServices): 
 }
 
 async function newReturnPage(asked: Asked, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
-  const { caller, id, record: order, typed, isOutdated } = asked
+  const { caller, id, record: order, text, typed, isOutdated } = asked
   const lines = await returnableLines(caller, id)
   const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
   const { choices } = await returnWords(caller, values)
@@ -54,7 +54,7 @@ async function newReturnPage(asked: Asked, stock: readonly StockEffect[] | null)
       lines,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
-      etag: tagOf(await shownOf(caller, id), { typed, isOutdated }),
+      etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       stock,
@@ -91,8 +91,8 @@ async function returnableLines(caller: Caller, orderId: number) {
 }
 
 /** What the form of a new return is about: the order, and what its returns have. */
-async function shownOf(caller: Caller, orderId: number): Promise<string> {
-  return (await getRecord(caller, orders, orderId)) + JSON.stringify(await returnedItems(caller, orderId))
+async function shownOf(caller: Caller, orderId: number, order: string): Promise<string> {
+  return order + JSON.stringify(await returnedItems(caller, orderId))
 }
 
 interface NewReturn {
@@ -154,7 +154,7 @@ async function addReturn(
 ): Promise<Scalar> {
   const advice = 'The form shows what can be returned now. Check your quantities, and send it again'
   await lockRecord(tx, orders, orderId, [])
-  ifUnchanged(form, 'order', advice)(await shownOf(tx, orderId))
+  ifUnchanged(form, 'order', advice)(await shownOf(tx, orderId, await getRecord(tx, orders, orderId)))
   refuseMore(await returnableLines(tx, orderId))
   return changeRecord(tx, rma, { kind: 'create', body }, { planned })
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
+import type { AccessServices } from '../../../../access/stores/access-changes.ts'
 import {
   changedDocuments,
   FOOTER_LENGTH_MAX,
@@ -8,7 +9,6 @@ import {
   TAX_NUMBERS_LENGTH_MAX,
   updateDocuments,
 } from '../../../../access/stores/documents.ts'
-import type { ChangeStore } from '../../../../access/stores/stores.ts'
 import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
@@ -17,7 +17,7 @@ import type { PageRequest, Sent } from '../../frame/request.ts'
 import { savedPage } from './saved-page.ts'
 
 /** Adds the page of what invoices and packing slips have of the store. */
-export function documentPages(app: FastifyInstance, services: ChangeStore): void {
+export function documentPages(app: FastifyInstance, services: AccessServices): void {
   savedPage(app, services, {
     privilege: 'Settings',
     path: '/admin/settings/documents',

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { contractRateLimit } from '../../../../access/applications/limits/throttle.ts'
 import type { Actor } from '../../../../access/audit/audit.ts'
+import type { AccessServices } from '../../../../access/stores/access-changes.ts'
 import { changedStore } from '../../../../access/stores/store-input.ts'
-import { type ChangeStore, storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
+import { storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
@@ -30,7 +31,7 @@ const zones = Intl.supportedValuesOf('timeZone')
 const currencies = Intl.supportedValuesOf('currency')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, names for returns and documents. */
-export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
+export function settingsPages(app: FastifyInstance, services: AccessServices): void {
   savedPage(app, services, { privilege: 'Settings', path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
   savedPage(app, services, {
     privilege: 'Settings',
@@ -56,7 +57,7 @@ async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
   return { template: '/pages/shop/settings/settings', title: t('Settings'), values, data }
 }
 
-async function saveSettings({ caller, typed }: Sent<PageRequest>, actor: Actor, services: ChangeStore) {
+async function saveSettings({ caller, typed }: Sent<PageRequest>, actor: Actor, services: AccessServices) {
   const { Name, SecureURL, Currency, TimeZone } = typed
   const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone })
   await updateStore(services, caller.store.id, changes, actor)
@@ -80,7 +81,7 @@ async function statusesPage({ caller }: PageRequest): Promise<HtmlPage> {
 }
 
 /** Adds the form that adds an order status, on the page of all of them. */
-function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
+function addedStatusPage(app: FastifyInstance, services: AccessServices): void {
   const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
   form(
     '/admin/settings/order-statuses/new',

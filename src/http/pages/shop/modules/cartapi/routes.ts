@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../../access/audit/audit.ts'
+import type { AccessServices } from '../../../../../access/stores/access-changes.ts'
 import { changedStore } from '../../../../../access/stores/store-input.ts'
-import { type ChangeStore, rotateUserKey, storeWithKey, updateStore } from '../../../../../access/stores/stores.ts'
+import { rotateUserKey, storeWithKey, updateStore } from '../../../../../access/stores/stores.ts'
 import { type Fault, StoreFailure } from '../../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../../html/page.ts'
@@ -10,7 +11,7 @@ import { actorOf, type Form, linesIn, merchantOf } from '../../../../html/reques
 import type { PageRequest, Sent } from '../../../frame/request.ts'
 import { savedPage } from '../../settings/saved-page.ts'
 
-export interface CartApiServices extends ChangeStore {
+export interface CartApiServices extends AccessServices {
   readonly config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
 }
 
