@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { INT32_MAX } from '../values/int32.ts'
 import { locks } from './advisory-locks.ts'
 import type { Connection } from './connection.ts'
+import type { Query } from './query.ts'
 
 let held: number | null = null
 
@@ -30,4 +31,14 @@ export async function lockProcess(client: Connection): Promise<void> {
 /** Notes that PostgreSQL has released the lock, because the connection was lost. */
 export function noteLostLock(): void {
   held = null
+}
+
+/** Whether a server runs on the database: each that is not behind a pooler alone holds such a lock. */
+export async function areServersRunning({ query }: Query): Promise<boolean> {
+  const servers = await query(
+    `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [locks.process],
+  )
+  return servers.length > 0
 }
