@@ -245,7 +245,7 @@ test('whatever becomes of an envelope on its way, the answer is well-formed, one
     null,
     { 'content-type': 'application/soap+xml' },
   ]
-  await fc.assert(property, { numRuns: 2_000, examples: [unharmed, quoted] })
+  await fc.assert(property, { numRuns: 1_000, examples: [unharmed, quoted] })
   expect([...statuses].sort()).toEqual([200, 415, 500])
 
   const well = [...answers].map((contents, index) => ({ fileName: `${index}.xml`, contents }))
