@@ -34,24 +34,22 @@ export class ProcessRegistry {
 
   /** Says that this process has looked, at that time or now, and shared before others that it saw. */
   async renew(at: number | null = null): Promise<void> {
-    const renewal = sql`
+    await execute(this.#db)`
       INSERT INTO "ServerProcess" ("id", "seenAt") VALUES (${this.#id}, COALESCE(to_timestamp(${at}::float8), now()))
       ON CONFLICT ("id") DO UPDATE SET "seenAt" = EXCLUDED."seenAt"`
-    await execute(this.#db, renewal)
   }
 
   /** Counts the others, or those that have not looked since; `at` is now, in seconds since 1970. Deletes those that are gone. */
   async look(since: number | null = null): Promise<{ at: number; others: number }> {
     const isGone = sql`"seenAt" <= now() - make_interval(secs => ${this.leaseMs / 1_000}::float8)`
-    const count = sql`
+    const [found] = await queryRows<{ at: number; others: number }>(this.#db)`
       WITH "deleted" AS (DELETE FROM "ServerProcess" WHERE "id" <> ${this.#id} AND ${isGone})
       SELECT extract(epoch FROM now())::float8 AS "at", count(*)::int AS "others" FROM "ServerProcess"
       WHERE "id" <> ${this.#id} AND NOT (${isGone}) AND "seenAt" <= COALESCE(to_timestamp(${since}::float8), 'infinity')`
-    const [found] = await queryRows<{ at: number; others: number }>(this.#db, count)
     return found ?? { at: 0, others: 0 }
   }
 
   async leave(): Promise<void> {
-    await execute(this.#db, sql`DELETE FROM "ServerProcess" WHERE "id" = ${this.#id}`)
+    await execute(this.#db)`DELETE FROM "ServerProcess" WHERE "id" = ${this.#id}`
   }
 }

@@ -348,7 +348,8 @@ export async function refusedSubscriptions(
 ): Promise<RefusedSubscription[]> {
   const rows = await queryRows<{ id: number; name: string; calls: (RefusedSubscription['last'] & { at: string })[] }>(
     db,
-    sql`SELECT s."id", a."name", c."calls"
+  )`
+    SELECT s."id", a."name", c."calls"
       FROM (
         SELECT "id", "applicationId" FROM "Subscription" WHERE "storeId" = ${storeId}::int
         ORDER BY "applicationId" DESC LIMIT ${constant(LOOKED_AT_MAX)}
@@ -361,8 +362,7 @@ export async function refusedSubscriptions(
           ORDER BY "subscriptionId" DESC, "id" DESC LIMIT ${constant(FAILING_CALLS)}
         ) l
       ) c
-      WHERE c."calls" IS NOT NULL`,
-  )
+      WHERE c."calls" IS NOT NULL`
   const since = now().getTime() - FAILING_MS
   return rows
     .filter(({ calls }) => calls.every(isRefusal))

@@ -126,9 +126,7 @@ const turning = sql`"turns" JOIN "Webhook" ON "Webhook"."storeId" = "turns"."sto
  * has ended. Never waits for a locked row, so it cannot deadlock.
  */
 async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
-  const busy = await queryRows<{ id: number }>(
-    db,
-    sql`
+  const busy = await queryRows<{ id: number }>(db)`
     WITH "given" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
         "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text,
@@ -171,8 +169,7 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
       ORDER BY "startedAt"
     )
     SELECT "Delivery"."id"::float8 AS "id" FROM "Delivery"
-    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`,
-  )
+    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`
   const ids = new Set(busy.map(({ id }) => id))
   return results.filter(({ claim }) => ids.has(claim.id))
 }
