@@ -1,9 +1,10 @@
 import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { categoryKinds } from '../../../engine/definition/event-kinds.ts'
-import { boolean, date, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
+import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
 import { containing, since, until } from '../../../engine/definition/filters.ts'
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import { lastChange, lastEditor } from '../stamps.ts'
 import { categoryEffects, categoryRules } from './rules.ts'
 
 const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
@@ -60,19 +61,8 @@ export const categories = defineResource({
       hint: 'The shop does not show it; its products stay as they are',
       description: 'True: the storefront does not show the category. Its products stay as they are.',
     }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the category: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the category. Changes to its products do not count.',
-    }),
+    UserID: lastEditor('the category'),
+    LastUpdate: lastChange('The time of the last change of the category. Changes to its products do not count.'),
     CategoryMenuGroup: integer({
       label: 'Menu',
       description:

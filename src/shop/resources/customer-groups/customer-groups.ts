@@ -1,8 +1,9 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { customerGroupKinds } from '../../../engine/definition/event-kinds.ts'
-import { boolean, date, integer, LONG_TEXT, money, text } from '../../../engine/definition/fields.ts'
+import { boolean, integer, LONG_TEXT, money, text } from '../../../engine/definition/fields.ts'
 import { since, until } from '../../../engine/definition/filters.ts'
 import { customers } from '../customers/customers.ts'
+import { lastChange } from '../stamps.ts'
 
 const inGroup = { column: 'groupId' }
 
@@ -63,12 +64,7 @@ export const customerGroups = defineResource({
     }),
   },
   privateFields: {
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the group. Changes to its customers do not count.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the group. Changes to its customers do not count.'),
   },
   filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {

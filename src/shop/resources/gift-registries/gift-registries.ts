@@ -19,6 +19,7 @@ import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
+import { lastChange } from '../stamps.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
 
@@ -85,12 +86,7 @@ export const giftRegistries = defineResource({
       label: 'Created on',
       description: 'The time at which the registry was created.',
     }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the registry, including its items.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the registry, including its items.'),
     Expires: date({
       column: 'expiresAt',
       nullable: true,

@@ -1,8 +1,9 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
-import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
+import { integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing, since, until } from '../../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import { lastChange, lastEditor } from '../stamps.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -39,19 +40,8 @@ export const manufacturers = defineResource({
       description: 'HTML at the beginning of the manufacturer’s page in the storefront.',
     }),
     Website: text(50, { description: 'The address of the manufacturer’s own site.' }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the manufacturer. Changes to its products do not count.',
-    }),
+    UserID: lastEditor('the manufacturer'),
+    LastUpdate: lastChange('The time of the last change of the manufacturer. Changes to its products do not count.'),
     PageTitle: text(150, { description: 'The title of the manufacturer’s page, for browsers and search engines.' }),
     MetaTags: text(LONG_TEXT, {
       description: 'HTML for the head of the manufacturer’s page, such as a description for search engines.',

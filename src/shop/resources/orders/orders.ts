@@ -16,6 +16,7 @@ import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
+import { lastChange, lastEditor } from '../stamps.ts'
 import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds-endpoint.ts'
@@ -84,20 +85,10 @@ export const orders = defineResource({
         'The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with:',
       meanings: orderStatusMeanings,
     }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description:
-        'The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`.',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the order: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange(
+      'The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`.',
+    ),
+    UserID: lastEditor('the order'),
     SalesPerson: text(50, { label: 'Sold by', description: 'The name of the person in the shop who sold the order.' }),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',

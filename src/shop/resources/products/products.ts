@@ -19,6 +19,7 @@ import type { Link, Referrer, TableLink } from '../../../engine/definition/links
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { optionSetList } from '../option-sets.ts'
+import { lastChange, lastEditor } from '../stamps.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
@@ -176,19 +177,8 @@ export const products = defineResource({
         description: 'The distributors from which the shop buys the product. cartAPI shows only the first.',
       },
     ),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the product, including its stock.',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the product: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the product, including its stock.'),
+    UserID: lastEditor('the product'),
     GTIN: text(50, {
       column: 'gtin',
       description: 'The global trade item number (EAN, UPC, ISBN), as on the bar code of the product.',
