@@ -1,9 +1,8 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { customerGroupKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, money, text } from '../../../engine/definition/fields.ts'
-import { since, until } from '../../../engine/definition/filters.ts'
+import { changed, lastChange, recordNumber } from '../common-fields.ts'
 import { customers } from '../customers/customers.ts'
-import { lastChange } from '../stamps.ts'
 
 const inGroup = { column: 'groupId' }
 
@@ -15,12 +14,7 @@ export const customerGroups = defineResource({
   idParam: 'groupid',
   maxRecords: 500,
   fields: {
-    CustomerGroupID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Group number',
-      description: 'The number of the group, by which customers name it.',
-    }),
+    CustomerGroupID: recordNumber('Group number', 'The number of the group, by which customers name it.'),
     Name: text(150, {
       column: 'name',
       required: true,
@@ -66,7 +60,7 @@ export const customerGroups = defineResource({
   privateFields: {
     LastUpdate: lastChange('The time of the last change of the group. Changes to its customers do not count.'),
   },
-  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  filters: { ...changed },
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },

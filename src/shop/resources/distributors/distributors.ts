@@ -1,10 +1,10 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { distributorKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
-import { containing, exactly, since, until } from '../../../engine/definition/filters.ts'
+import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
-import { lastChange, lastEditor } from '../stamps.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
 
@@ -15,12 +15,7 @@ export const distributors = defineResource({
   description: 'A company from which the shop buys products.',
   maxRecords: 500,
   fields: {
-    DistributorID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Distributor number',
-      description: 'The number of the distributor, by which products name it.',
-    }),
+    DistributorID: recordNumber('Distributor number', 'The number of the distributor, by which products name it.'),
     CompanyName: text(50, {
       column: 'company',
       required: true,
@@ -116,8 +111,7 @@ export const distributors = defineResource({
     state: exactly('state'),
     city: containing('city'),
     phone: exactly('phone'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
+    ...changed,
   },
   subResources: { Products: productsBy(ofDistributor) },
   rules: {

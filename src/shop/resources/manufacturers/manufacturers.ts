@@ -1,9 +1,9 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
 import { integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
-import { containing, since, until } from '../../../engine/definition/filters.ts'
+import { containing } from '../../../engine/definition/filters.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
-import { lastChange, lastEditor } from '../stamps.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -14,12 +14,7 @@ export const manufacturers = defineResource({
   description: 'A company that makes products, or their brand.',
   maxRecords: 500,
   fields: {
-    ManufacturerID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Manufacturer number',
-      description: 'The number of the manufacturer, by which products name it.',
-    }),
+    ManufacturerID: recordNumber('Manufacturer number', 'The number of the manufacturer, by which products name it.'),
     ManufacturerName: text(50, {
       column: 'name',
       required: true,
@@ -55,7 +50,7 @@ export const manufacturers = defineResource({
       description: 'The last part of the address of the manufacturer’s page in the storefront.',
     }),
   },
-  filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  filters: { manufacturer: containing('name'), ...changed },
   subResources: { Products: productsBy(ofManufacturer) },
   rules: {
     events: manufacturerKinds,

@@ -15,8 +15,8 @@ import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '.
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
-import { lastChange, lastEditor } from '../stamps.ts'
 import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds-endpoint.ts'
@@ -38,8 +38,7 @@ const filters = {
   orderstatus: equalTo('statusId'),
   datestart: since('orderDate'),
   dateend: until('orderDate'),
-  lastupdatestart: since('updatedAt'),
-  lastupdateend: until('updatedAt'),
+  ...changed,
   billingemail: exactly('billingEmail', emailForms),
 }
 
@@ -62,13 +61,10 @@ export const orders = defineResource({
       description:
         'The number of the invoice without its prefix. The platform gives each new order the next one; clients may change it.',
     }),
-    OrderID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Internal number',
-      description:
-        'The number of the order in the store, by which addresses and returns name it. People know it by its invoice number.',
-    }),
+    OrderID: recordNumber(
+      'Internal number',
+      'The number of the order in the store, by which addresses and returns name it. People know it by its invoice number.',
+    ),
     ...needing('Customers', {
       CustomerID: reference(
         'customerId',
