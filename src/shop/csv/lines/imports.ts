@@ -146,9 +146,28 @@ const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
 export type Said = { readonly mapping: readonly Meaning[] } | { readonly change: object }
 
 /**
- * Begins to read what was kept of an import by what a person has said of it, instead of what was read of it before. Null: its changes
- * are being made, or were, it is being read, or it was cancelled.
+ * Reads what was kept of an import by what a person has said of it, instead of what was read of it before. False: its changes are being
+ * made, or were, it is being read, or it was cancelled. What `read` fails at is left to be read again.
  */
+export async function readKept(
+  caller: Caller,
+  id: number,
+  said: Said,
+  read: (reading: OpenReading) => Promise<void>,
+): Promise<boolean> {
+  const reading = await readAgain(caller, id, said)
+  if (reading === null) return false
+  try {
+    await read(reading)
+    await endReading(caller, reading, { state: 'ready' })
+    return true
+  } catch (error) {
+    await endReading(caller, reading, { state: 'mapping' }).catch(() => {})
+    throw error
+  }
+}
+
+/** Claims an import for a new reading. */
 export async function readAgain({ db, store, now }: Caller, id: number, said: Said): Promise<OpenReading | null> {
   return inTransaction(
     db,
