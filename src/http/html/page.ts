@@ -178,6 +178,8 @@ export function renderPage(
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const language = page.locale === undefined ? languageFor(request) : languageOf(page.locale)
   const { format, say, sayProblem } = language
+  const faults = failure === undefined ? [] : faultsOf(failure, language)
+  const faultAt = (field: string) => faults.find((each) => field !== '' && each.field === field)
   const shared = {
     title: say(title),
     language,
@@ -200,15 +202,13 @@ export function renderPage(
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
     htmlText,
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
-    problem: (field: string) => sayProblem(faultIn(failure, field)?.problem ?? ''),
+    faults,
+    problem: (field: string) => faultAt(field)?.problem ?? '',
     /** What stands beside a field: what is wrong, of the label. */
     inWords: (label: Phrase, field: string) => {
-      const fault = faultIn(failure, field)
-      const problem = sayProblem(fault?.problem ?? '')
-      return fault === undefined || fault.isWhole ? problem : `${say(label)} ${problem}`
+      const { problem = '', isWhole = true } = faultAt(field) ?? {}
+      return isWhole ? problem : `${say(label)} ${problem}`
     },
-    faultsOf: (whole: StoreFailure) =>
-      faultsOf(whole).map((fault) => ({ ...fault, problem: sayProblem(fault.problem) })),
     sayProblem,
     labelIn,
     roleName: (role: string) => say(roleName(role)),
@@ -242,15 +242,12 @@ interface ToldFault extends Fault {
   readonly isWhole: boolean
 }
 
-/** Everything that is wrong, of what the server said of fields or in one sentence. */
-function faultsOf({ faults, field, message }: StoreFailure): readonly ToldFault[] {
-  if (faults.length > 0) return faults.map((fault) => ({ ...fault, isWhole: fault.field === '' }))
-  const isOfField = field !== '' && message.startsWith(`${field} `)
-  return [{ field, problem: isOfField ? message.slice(field.length + 1) : message, isWhole: !isOfField }]
-}
-
-function faultIn(failure: StoreFailure | undefined, field: string): ToldFault | undefined {
-  return failure && field !== '' ? faultsOf(failure).find((each) => each.field === field) : undefined
+/** Everything that is wrong, of what the server said of fields or in one sentence, in the reader's language. */
+function faultsOf({ faults, field, message }: StoreFailure, { sayProblem }: Language): readonly ToldFault[] {
+  if (faults.length > 0)
+    return faults.map((each) => ({ ...each, problem: sayProblem(each.problem), isWhole: each.field === '' }))
+  const isWhole = field === '' || !message.startsWith(`${field} `)
+  return [{ field, problem: sayProblem(isWhole ? message : message.slice(field.length + 1)), isWhole }]
 }
 
 /**

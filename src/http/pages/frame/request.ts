@@ -4,9 +4,17 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import type { Format } from '../../../foundation/texts/format.ts'
-import { type Writing, writingOf } from '../../html/numbers.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../html/request.ts'
+import { type Format, formatOf } from '../../../foundation/texts/format.ts'
+import type { Writing } from '../../html/numbers.ts'
+import {
+  type CallerServices,
+  type Form,
+  formOf,
+  isJson,
+  languageFor,
+  merchantCaller,
+  textIn,
+} from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
 import { digest } from '../../server/requests/compression.ts'
 
@@ -45,6 +53,13 @@ export function readRequest(request: FastifyRequest, services: CallerServices, i
   const { params, query, method } = request
   const typed = method === 'POST' ? formOf(request) : null
   return { caller: merchantCaller(request, services), params, query, writing: writingOf(request), typed, isOutdated }
+}
+
+/** How numbers are written in the fields of a form, shown and sent back: as its reader writes them. JSON is of programs, with a point. */
+export function writingOf(request: FastifyRequest): Writing & Format {
+  const format = isJson(request) ? formatOf('en-US') : languageFor(request).format
+  const person = request.session?.person
+  return { ...format, currencyCode: person?.kind === 'merchant' ? person.store.currency : '' }
 }
 
 /** Throws `bad-request` and `not-found` for an id of no record. */

@@ -6,11 +6,11 @@ import { rateLimitOf, throttleInput } from '../../../access/stores/rate-limit.ts
 import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
-import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
+import { writingOf } from '../frame/request.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 

@@ -23,7 +23,7 @@ import {
   requestId,
   retryAfter,
 } from './openapi.ts'
-import { idsInput } from './parameters.ts'
+import { readIds } from './parameters.ts'
 import { problemContent } from './problem.ts'
 import { answerOnce, type Pending } from './retries.ts'
 import type { Need, Roles } from './roles.ts'
@@ -232,7 +232,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
       answers,
       storesAnswer = false,
     } = route
-    const idInput = idsInput(Object.keys(ids))
+    const idNames = Object.keys(ids)
     const [status, other] = Object.keys(answers).map(Number)
     const principalOf = takesKey(route) ? group.principalOf : undefined
     app.route({
@@ -244,7 +244,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
         const call = {
           request,
           reply,
-          ids: readInput(idInput, request.params) as Record<string, number>,
+          ids: readIds(request.params, ...idNames),
           query: query && readInput(query, request.query, 'The query'),
           body: () => body?.read(request, services),
         }
