@@ -309,29 +309,24 @@ export function cookieOptions(isHttps: boolean): CookieSerializeOptions {
 /** A year, within the 400 days that browsers allow. */
 const DEVICES_SECONDS = 365 * 24 * 60 * 60
 
-/** Reads and sets the cookies of sessions, and the device cookie (src/access/people/sign-in-delay.ts). */
+/** The cookies of sign-ins that wait for a second factor, and the device cookie (src/access/people/sign-in-delay.ts). */
+type KeptCookie = `${AccountKind}-factor` | 'devices'
+
+/** Reads and sets the cookies of sessions and of signing in. */
 function sessionCookies(publicUrl: string) {
   const isHttps = publicUrl.startsWith('https:')
   const options = cookieOptions(isHttps)
   return {
-    read: ({ cookies }: FastifyRequest, kind: SessionKind) => cookies[cookieName(kind, isHttps)],
+    read: ({ cookies }: FastifyRequest, name: SessionKind | KeptCookie) => cookies[cookieName(name, isHttps)],
     set: (reply: FastifyReply, kind: SessionKind, { token, expiresAt }: { token: string; expiresAt: Date }) => {
       reply.setCookie(cookieName(kind, isHttps), token, { ...options, expires: expiresAt })
     },
-    clear: (reply: FastifyReply, kind: SessionKind) => {
-      reply.clearCookie(cookieName(kind, isHttps), options)
+    keep: (reply: FastifyReply, name: KeptCookie, value: string) => {
+      const maxAge = name === 'devices' ? DEVICES_SECONDS : WAIT_SECONDS
+      reply.setCookie(cookieName(name, isHttps), value, { ...options, maxAge })
     },
-    /** The cookie of a sign-in that waits for its second factor. */
-    readWaiting: ({ cookies }: FastifyRequest, kind: AccountKind) => cookies[cookieName(`${kind}-factor`, isHttps)],
-    setWaiting: (reply: FastifyReply, kind: AccountKind, token: string) => {
-      reply.setCookie(cookieName(`${kind}-factor`, isHttps), token, { ...options, maxAge: WAIT_SECONDS })
-    },
-    clearWaiting: (reply: FastifyReply, kind: AccountKind) => {
-      reply.clearCookie(cookieName(`${kind}-factor`, isHttps), options)
-    },
-    readDevices: ({ cookies }: FastifyRequest) => cookies[cookieName('devices', isHttps)],
-    setDevices: (reply: FastifyReply, devices: string) => {
-      reply.setCookie(cookieName('devices', isHttps), devices, { ...options, maxAge: DEVICES_SECONDS })
+    clear: (reply: FastifyReply, name: SessionKind | KeptCookie) => {
+      reply.clearCookie(cookieName(name, isHttps), options)
     },
   }
 }
