@@ -42,7 +42,7 @@ async function pageAgain(services: DataServices, request: FastifyRequest) {
 
 /** The result is only in the response; it is not stored. */
 const callbackTest = record<CallbackTest>('CallbackTest')({
-  MessageId: [z.string().describe('The header `webhook-id` with which it was sent.'), (from) => from.messageId],
+  MessageId: z.string().describe('The header `webhook-id` with which it was sent.'),
   Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (from) => JSON.parse(from.sent)],
   Status: [
     z.int().nullable().describe('The HTTP status of the answer. Null: there was none.'),
