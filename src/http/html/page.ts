@@ -9,6 +9,7 @@ import { translateTemplate } from '../../foundation/texts/template.ts'
 import { type Phrase, Text, type TextValues, t } from '../../foundation/texts/text.ts'
 import type { Fault, StoreFailure } from '../../foundation/values/failure.ts'
 import { htmlText } from '../../foundation/values/html-text.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import { privilegeName, roleName } from '../../shop/staff/names.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'
 import type { Need } from '../server/json/roles.ts'
@@ -47,12 +48,8 @@ export function noteNeeds(app: FastifyInstance): void {
   })
 }
 
-const engines = new Map<Language, Eta>()
-
 /** Templates as the language says them: the messages in their source when they are compiled, texts when they are printed. */
-function engineOf(language: Language): Eta {
-  const known = engines.get(language)
-  if (known !== undefined) return known
+const engineOf = remembered((language: Language): Eta => {
   const eta = new Eta({
     views: fileURLToPath(new URL('..', import.meta.url)),
     cache: true,
@@ -65,14 +62,12 @@ function engineOf(language: Language): Eta {
     // In every template: `t` makes a text and says it, `say` says one that it was given.
     functionHeader: 'const { t, say, privilegeName } = this',
   })
-  Object.assign(eta, {
+  return Object.assign(eta, {
     t: (key: string, values?: TextValues) => language.say(t(key, values)),
     say: language.say,
     privilegeName: (privilege: string) => language.say(privilegeName(privilege)),
   })
-  engines.set(language, eta)
-  return eta
-}
+})
 
 /** The texts above a page after a form succeeded, by the `notice` in its address. */
 const notices = new Map(

@@ -63,11 +63,7 @@ export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): vo
       const isBusy = isHeld && endTurn === null
       const status = { ok: 200, error: 500, slow: 200, none: 0 }[answer]
       try {
-        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const { method, headers, raw, url } = request
-        const [, query = ''] = /\?(.*)$/s.exec(url) ?? []
-        const sent = { method, query, rawHeaders: raw.rawHeaders, headers, body }
-        await keepMessage(services, inbox, sent, isBusy ? 503 : status)
+        await keepMessage(services, inbox, messageIn(request), isBusy ? 503 : status)
         if (isBusy) return busy(reply)
         if (isHeld) await waiting.wait(request, answer === 'slow' ? SLOW_MS : NONE_MS)
       } finally {
@@ -83,6 +79,11 @@ export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): vo
       return reply.type('text/plain; charset=utf-8').send('OK\n')
     },
   })
+}
+
+function messageIn({ method, headers, raw, url, body }: FastifyRequest) {
+  const [, query = ''] = /\?(.*)$/s.exec(url) ?? []
+  return { method, query, rawHeaders: raw.rawHeaders, headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) }
 }
 
 function busy(reply: FastifyReply) {

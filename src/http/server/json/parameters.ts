@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
-import { INT32_MAX, isId } from '../../../foundation/values/int32.ts'
+import { INT32_MAX } from '../../../foundation/values/int32.ts'
 
 export const PAGE_LIMIT_DEFAULT = 100
 export const PAGE_LIMIT_MAX = 500
@@ -20,7 +20,7 @@ const NO_ID = `must be a whole number from 1 to ${INT32_MAX}`
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
   const texts = params as Readonly<Record<Name, string>>
   const faults = names
-    .filter((name) => !/^\d{1,16}$/.test(texts[name]) || !isId(Number(texts[name])))
+    .filter((name) => !/^\d{1,16}$/.test(texts[name]) || Number(texts[name]) < 1 || Number(texts[name]) > INT32_MAX)
     .map((field) => ({ field, problem: NO_ID }))
   if (faults.length === 0)
     return Object.fromEntries(names.map((name) => [name, Number(texts[name])])) as Record<Name, number>
