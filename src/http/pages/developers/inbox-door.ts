@@ -26,7 +26,6 @@ const SLOW_MS = 12_000
 const NONE_MS = 20_000
 /** Senders that are kept waiting at a time, in this process and of one inbox. Others are answered 503. */
 const heldMax = { capacity: 100, capacityOfKey: 20 }
-const BUSY = 'Too many senders are kept waiting here.'
 
 /**
  * Adds the door of inboxes, where anybody who knows the address leaves a message. It is outside the guard of pages: bodies are bytes that
@@ -35,7 +34,8 @@ const BUSY = 'Too many senders are kept waiting here.'
 export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): void {
   const { throttle, config } = services
   const waiting = createWaiting(services)
-  const turns = new Semaphore({ ...heldMax, waitingMax: 0, waitingOfKeyMax: 0, waitMs: 0, message: BUSY })
+  // Nobody waits for a turn to be kept waiting, and `busy` says so.
+  const turns = new Semaphore({ ...heldMax, waitingMax: 0, waitingOfKeyMax: 0, waitMs: 0, message: '' })
   app.addHook('preClose', async () => waiting.endAll())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) => receiveBytes(payload, BODY_BYTES_MAX))
@@ -88,7 +88,7 @@ function messageIn({ method, headers, raw, url, body }: FastifyRequest) {
 
 function busy(reply: FastifyReply) {
   reply.code(503).header('retry-after', '30').type('text/plain; charset=utf-8')
-  return reply.send(`${BUSY}\n`)
+  return reply.send('Too many senders are kept waiting here.\n')
 }
 
 /** Keeps senders waiting, without anything but a timer each, and none once the server stops. */

@@ -7,7 +7,9 @@ import { browserName } from '../../../access/people/browser-name.ts'
 import { listFactors } from '../../../access/people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../../access/people/locale.ts'
 import { identityOf } from '../../../access/people/proof.ts'
+import type { ResetServices } from '../../../access/people/reset.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../../access/people/sessions.ts'
+import type { SignInServices } from '../../../access/people/sign-in.ts'
 import { locales } from '../../../foundation/texts/language.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -19,15 +21,23 @@ import { addressPages } from './address.ts'
 import { alertChoices, alertForms } from './alerts.ts'
 import { factorPages } from './factors.ts'
 import { provePages } from './prove.ts'
-import { type Area, byPerson, signOut } from './sign-in.ts'
+import { resetPages } from './reset.ts'
+import { type Area, byPerson, signInPages, signOut } from './sign-in.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
   Session: z.union([z.literal('others'), formId(which)], which),
 })
 
+/** Adds the pages on which people of an area sign in, choose a new password and look after their accounts. */
+export function areaPages(app: FastifyInstance, services: SignInServices & ResetServices, area: Area): void {
+  signInPages(app, services, area)
+  resetPages(app, services, area)
+  accountPages(app, services, area)
+}
+
 /** Adds the pages of the signed-in person's account: its password, address, second factors, language and sessions. */
-export function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
+function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
   const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
   const again = (request: FastifyRequest) => accountPage(services, area, request)

@@ -8,7 +8,7 @@ import {
   readUsedNumbers,
 } from '../../../shop/resources/return-lists/return-lists.ts'
 import { listStatusNames } from './order-words.ts'
-import type { List, Service, Value } from './services.ts'
+import type { Parts, Value } from './services.ts'
 
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
 
@@ -65,19 +65,8 @@ export function isCoded({ path, field }: Pick<Value, 'path' | 'field'>): boolean
 }
 
 /** The paths of what lists of the store name in records of a service, or in a part of one. */
-export function codedPaths({
-  values,
-  lists = [],
-}: {
-  readonly values: readonly Value[]
-  readonly lists?: readonly List[]
-}): string[] {
+export function codedPaths({ values, lists }: Parts): string[] {
   return [...values.filter(isCoded).map(({ path }) => path.join('.')), ...lists.flatMap(codedPaths)]
-}
-
-/** The same of a whole record. */
-export function codedInRecord({ values, sections }: Pick<Service, 'values' | 'sections'>): string[] {
-  return codedPaths({ values, lists: sections.flatMap(({ list }) => list ?? []) })
 }
 
 /** The names of a store for the numbers of these fields. */

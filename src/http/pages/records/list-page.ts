@@ -122,7 +122,7 @@ async function readWords(caller: Caller, service: Service, { rows, columns }: Re
   const ids = rows.map(({ id }) => id)
   const [nameOf, codes, words] = await Promise.all([
     namesFor(caller, references),
-    readCodes(caller, codedPaths(service), { withUsed: true }),
+    readCodes(caller, codedPaths({ ...service, lists: [] }), { withUsed: true }),
     service.special.listing?.wordsOf(caller, ids) ?? noWords,
   ])
   return { nameOf, codes, words }

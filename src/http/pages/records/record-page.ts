@@ -7,7 +7,7 @@ import { valueIn } from '../../../foundation/values/json.ts'
 import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import type { RecordRequest, Wire } from '../frame/request.ts'
-import { codedInRecord, readCodes } from './codes.ts'
+import { codedPaths, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { newestHistory } from './history.ts'
 import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
@@ -38,13 +38,12 @@ export async function recordPage(
     referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
-    readCodes(caller, codedInRecord(service)),
+    readCodes(caller, codedPaths(service)),
   ])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
   const framed = framedIn(record)
   if (htmlValues(service).some((value) => framed(value) !== null)) allowFrames(reply)
-  const lists = service.sections.flatMap(({ list }) => list ?? [])
   const { parts = [], ...extraData } = await special.read(caller, record)
   return {
     template: '/pages/records/record',
@@ -59,7 +58,7 @@ export async function recordPage(
       isLong: isLongIn(record),
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
       references: await namedReferences(caller, references),
-      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      nameOf: await namesFor(caller, referencesIn(service, record)),
       codes,
       events,
       hasReferrers: referrers.length > 0 && special.template === null,
