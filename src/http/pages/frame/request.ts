@@ -74,7 +74,7 @@ export async function readRecordRequest<Known>(
 
 /** The number in the address under this name. */
 export function idIn({ params }: Pick<PageRequest, 'params'>, name = 'id'): number {
-  return readIds({ [name]: textIn(params, name) }, name)[name] as number
+  return readIds(params, name)[name] as number
 }
 
 /** The entity tag for a form that is shown: of what it changes as it is, or as the form that comes back first showed it. */
