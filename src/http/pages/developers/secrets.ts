@@ -19,7 +19,7 @@ import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
 import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json/json-routes.ts'
-import { writingOf } from '../frame/request.ts'
+import { writingOf } from '../frame/pages.ts'
 import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.

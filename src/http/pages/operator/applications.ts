@@ -9,7 +9,7 @@ import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
-import { idIn, writingOf } from '../frame/request.ts'
+import { idIn, writingOf } from '../frame/pages.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { listedIn, PAGE } from './lists.ts'
 

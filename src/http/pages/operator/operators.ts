@@ -6,7 +6,7 @@ import { readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, sessionOf } from '../../html/request.ts'
-import { idIn } from '../frame/request.ts'
+import { idIn } from '../frame/pages.ts'
 import { linkPage } from '../people/hand-over.ts'
 
 const home = '/operator/operators'

@@ -11,7 +11,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
-import { idIn } from '../frame/request.ts'
+import { idIn } from '../frame/pages.ts'
 import { linkPage } from '../people/hand-over.ts'
 import { listedIn, PAGE } from './lists.ts'
 
