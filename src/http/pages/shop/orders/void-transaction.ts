@@ -9,8 +9,8 @@ import { isVoid, paymentsOf, readPayments, signedAmount, VOID } from '../../../.
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
+import { idIn, recordPages } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { paymentsInWords, type ShownPayments } from '../../records/order-words.ts'
 
