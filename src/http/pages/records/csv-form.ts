@@ -57,7 +57,7 @@ export interface CsvColumn {
 
 interface CsvFile {
   readonly columns: readonly CsvColumn[]
-  readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]>
+  readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]> | readonly []
   /** Of columns of money. Absent: there are none. */
   readonly currency?: string
 }

@@ -144,6 +144,25 @@ function valuesNamed(values: readonly Value[], names: readonly string[]): readon
   return values.filter(({ path }) => names.includes(path.join('.')))
 }
 
+/** The value of a record, or of a list, with this name. */
+export function pickValue({ values }: Pick<Service, 'values'>, name: string): Value {
+  const found = values.find(({ path }) => path.join('.') === name)
+  if (found === undefined) throw new Error(`There is no value ${name}`)
+  return found
+}
+
+/** Those with these names, in the order of the names. */
+export function pickValues(of: Pick<Service, 'values'>, ...names: readonly string[]): readonly Value[] {
+  return names.map((name) => pickValue(of, name))
+}
+
+/** The list of a record with this name. */
+export function pickList({ sections, resource }: Service, name: string): List {
+  const found = sections.find(({ list }) => list?.name === name)?.list
+  if (!found) throw new Error(`${resource.service} has no list ${name}`)
+  return found
+}
+
 /** Filters of the service have an index. A title without one is searched by a filter that only pages have. */
 function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[], titles: readonly Value[]): Search[] {
   const ofColumn = (name: string | undefined) => values.find(({ field }) => name !== undefined && field.column === name)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
@@ -13,22 +12,15 @@ import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-numbe
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
+import { labelsOf } from '../../records/edit-page.ts'
 import { paymentsInWords } from '../../records/order-words.ts'
-
-const address = '/admin/orders/:id/payments'
-
-/** Adds the page that shows an order's payments and records payments and refunds. */
-export function paymentPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
-  // A form that has recorded its payment already is for the order with that payment.
-  pair(address, paymentPage, record, ['precondition-failed', 'conflict'])
-}
+import { pickList } from '../../records/services.ts'
+import { type OrderRequest, orderService } from './special.ts'
 
 /** The types that the form offers, with what they are for. Others are those of applications and gateways. */
 const types = [
@@ -38,13 +30,8 @@ const types = [
   ['Capture', t('Payment of an authorization')],
 ] as const
 
-async function paymentPage({
-  caller,
-  record: order,
-  query,
-  writing,
-  typed,
-}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+/** Shows an order's payments and records payments and refunds. */
+export async function paymentPage({ caller, record: order, query, writing, typed }: OrderRequest): Promise<HtmlPage> {
   const payments = paymentsInWords(await readPayments(caller, order))
   const stored = await listPaymentMethods(caller.db, caller.store.id)
   const own = order.BillingPaymentMethod
@@ -69,22 +56,13 @@ async function paymentPage({
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
-      labels,
+      labels: labelsOf(pickList(orderService, 'TransactionList')),
     },
   }
 }
 
-const labels = {
-  TransactionDateTime: t('Date'),
-  TransactionType: t('Type'),
-  TransactionMethod: t('Payment method'),
-  TransactionAmount: t('Amount'),
-  TransactionReference: t('Reference'),
-  TransactionResponseText: t('Note'),
-}
-
 /** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
-async function record({ caller, id, typed: form, writing }: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+export async function recordPayment({ caller, id, typed: form, writing }: Sent<OrderRequest>): Promise<string> {
   const body = bodyOf(form, writing, caller)
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,

@@ -4,7 +4,6 @@ import type { CallerStore } from '../../../../engine/caller.ts'
 import { keptCount } from '../../../../engine/reading/read.ts'
 import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
 import { constant, sql, storeId } from '../../../../foundation/database/sql.ts'
-import type { Phrase } from '../../../../foundation/texts/text.ts'
 import { isToBePaid } from '../../../../shop/resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
 import { statusName } from '../../records/order-words.ts'
@@ -16,13 +15,17 @@ export const COUNTED_MAX = 1_000
 const STATUSES_MAX = 50
 const PRODUCTS_SHOWN = 10
 
-export interface WaitingOrders {
+interface WaitingRow {
   readonly statusId: number
-  readonly status: Phrase
+  readonly definition: string
+  readonly text: string
   /** Up to `COUNTED_MAX` + 1. */
   readonly count: number
-  /** The order with the lowest id. */
-  readonly first: { readonly id: number; readonly invoice: string; readonly date: Date }
+  /** Of the order with the lowest id. */
+  readonly id: number
+  readonly invoicePrefix: string
+  readonly invoiceNumber: number
+  readonly orderDate: Date
 }
 
 /**
@@ -32,7 +35,7 @@ export interface WaitingOrders {
  * The order by "statusId" (BETWEEN, because a single value implies no order) makes PostgreSQL read the index of statuses
  * up to the limit. Without it, PostgreSQL may read the whole store in the order of ids.
  */
-export async function readWaiting({ db }: Services, store: CallerStore): Promise<WaitingOrders[]> {
+export async function readWaiting({ db }: Services, store: CallerStore) {
   const done = sql`${constant(statusShipped)}, ${constant(statusCancelled)}, ${constant(statusNotCompleted)}`
   const rows = await queryRows<WaitingRow>(db)`
     SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
@@ -63,15 +66,6 @@ export async function countToBePaid({ db }: Services, store: CallerStore): Promi
         ORDER BY t."id" LIMIT ${constant(COUNTED_MAX + 1)}
       ) c`
   return row?.count ?? 0
-}
-
-interface WaitingRow extends Omit<WaitingOrders, 'status' | 'first'> {
-  readonly definition: string
-  readonly text: string
-  readonly id: number
-  readonly invoicePrefix: string
-  readonly invoiceNumber: number
-  readonly orderDate: Date
 }
 
 export interface LowStock {

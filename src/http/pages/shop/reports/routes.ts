@@ -13,7 +13,7 @@ import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '.
 import { chartOf } from '../overview/sales-chart.ts'
 import { figures, isKind, type KindName, kinds } from './kinds.ts'
 import { dayText, type Period, periodIn, presetOf, presets } from './period.ts'
-import { type Report, readReport, readShownReport } from './report.ts'
+import { type Report, readReport } from './report.ts'
 
 const ROWS_SHOWN = 1_000
 const FILE_ROWS_MAX = 100_000
@@ -33,8 +33,8 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
   const read = async () => {
     const name = kindIn(query, caller.privileges)
     const period = periodIn(query, caller.now(), caller.store.timeZone)
-    const addsAll = textIn(query, 'figures') === 'all'
-    const report = await readShownReport(caller, name, period, { rowsMax: ROWS_SHOWN, addsAll })
+    const isQuick = textIn(query, 'figures') !== 'all'
+    const report = await readReport(caller, name, period, { rowsMax: ROWS_SHOWN, isQuick })
     return { name, period, report, failure: undefined }
   }
   // What cannot be read is shown where it was typed.
@@ -70,7 +70,7 @@ async function sendReport({ caller, query, writing }: PageRequest, reply: Fastif
   const form = csvFormIn(query, spreadsheetForm(writing))
   const name = kindIn(query, caller.privileges)
   const period = periodIn(query, caller.now(), caller.store.timeZone)
-  const { rows, count } = await readReport(caller, name, period, FILE_ROWS_MAX)
+  const { rows, count } = await readReport(caller, name, period, { rowsMax: FILE_ROWS_MAX })
   if (count > FILE_ROWS_MAX) {
     throw wrongField('from', `asks for ${count} lines, and a file has at most ${FILE_ROWS_MAX}. Choose a shorter time`)
   }

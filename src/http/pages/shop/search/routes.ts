@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { mayRead } from '../../../../access/applications/privileges.ts'
+import type { Caller } from '../../../../engine/caller.ts'
 import { readTyped } from '../../../../engine/definition/finders.ts'
 import type { Resource } from '../../../../engine/definition/resource.ts'
 import { findRecords } from '../../../../engine/reading/find.ts'
 import { findJson } from '../../../../engine/reading/read.ts'
+import type { Format } from '../../../../foundation/texts/format.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { giftRegistries } from '../../../../shop/resources/gift-registries/gift-registries.ts'
@@ -39,14 +41,6 @@ interface Group {
   readonly hits: readonly Hit[]
   /** The address of the list of all of them; null: there are no more. */
   readonly more: string | null
-}
-
-interface Words {
-  readonly money: (sum: unknown) => string
-  readonly unitPrice: (price: unknown) => string
-  readonly date: (text: unknown) => string
-  readonly status: (id: unknown) => Phrase
-  readonly returnStatus: (number: unknown) => Phrase
 }
 
 /** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
@@ -115,22 +109,26 @@ export function searchPages(app: FastifyInstance, services: CallerServices): voi
   })
 }
 
+type Words = Awaited<ReturnType<typeof wordsFor>>
+
+async function wordsFor(caller: Caller, format: Format) {
+  const { db, store } = caller
+  const [statuses, codes] = await Promise.all([listStatusNames(db, store.id), readCodes(caller, ['RMAStatusID'])])
+  const statusText = textsOf(statuses)
+  return {
+    money: (sum: unknown) => format.money(Number(sum), store.currency),
+    unitPrice: (price: unknown) => format.unitPrice(Number(price), store.currency),
+    date: (date: unknown) => (date ? format.recordDate(String(date), store.timeZone) : ''),
+    status: (id: unknown) => statusText(Number(id)),
+    returnStatus: (number: unknown) => codes.textAt('RMAStatusID', number) ?? '',
+  }
+}
+
 async function groupsFor({ caller, query, writing: format }: PageRequest): Promise<Group[]> {
   const q = readTyped(textIn(query, 'q'), 'q')
   if (q === '') return []
-  const { privileges, store } = caller
-  const [statuses, codes] = await Promise.all([
-    listStatusNames(caller.db, store.id),
-    readCodes(caller, ['RMAStatusID']),
-  ])
-  const statusText = textsOf(statuses)
-  const words: Words = {
-    money: (sum) => format.money(Number(sum), store.currency),
-    unitPrice: (price) => format.unitPrice(Number(price), store.currency),
-    date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),
-    status: (id) => statusText(Number(id)),
-    returnStatus: (number) => codes.textAt('RMAStatusID', number) ?? '',
-  }
+  const { privileges } = caller
+  const words = await wordsFor(caller, format)
   const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
   const found = allowed.map(async ([resource, hitOf]): Promise<Group> => {
     const service = seenBy(privileges, targetService(resource))
