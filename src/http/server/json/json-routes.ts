@@ -233,48 +233,41 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route> & DataServices,
 ): void {
   for (const route of routes) {
-    const {
-      group,
-      method,
-      path,
-      roles,
-      needs,
-      proof,
-      isStreamed = false,
-      ids,
-      query,
-      body,
-      answers,
-      storesAnswer = false,
-    } = route
-    const idNames = Object.keys(ids)
-    const [status, other] = Object.keys(answers).map(Number)
-    const principalOf = takesKey(route) ? group.principalOf : undefined
+    const { method, path, roles, needs, proof, isStreamed = false } = route
     app.route({
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
       config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), streamed: isStreamed },
-      handler: async (request, reply) => {
-        const call = {
-          request,
-          reply,
-          ids: readIds(request.params, ...idNames),
-          query: query && readInput(query, request.query, 'The query'),
-          body: () => body?.read(request, services),
-        }
-        const run = (using: DataServices, pending: Pending<unknown>) => route.run({ ...call, pending }, using as never)
-        const write = (value: unknown) => {
-          // The handler sent a reply: awaiting it yields undefined.
-          if (value === undefined) return
-          if (status !== undefined && other === undefined) reply.code(status)
-          return answers[reply.statusCode as 200]?.write(value as never)
-        }
-        if (!principalOf) return write(await run(services, () => undefined))
-        const scope = [...principalOf(request), method, path, call.ids]
-        return answerOnce<DataServices>(services, { request, reply, scope, storesAnswer, run, write })
-      },
+      handler: handlerOf(route, services),
     })
+  }
+}
+
+function handlerOf(route: JsonRoute<never>, services: DataServices) {
+  const { group, method, path, ids, query, body, answers, storesAnswer = false } = route
+  const idNames = Object.keys(ids)
+  const [status, other] = Object.keys(answers).map(Number)
+  const principalOf = takesKey(route) ? group.principalOf : undefined
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const call = {
+      request,
+      reply,
+      ids: readIds(request.params, ...idNames),
+      query: query && readInput(query, request.query, 'The query'),
+      body: () => body?.read(request, services),
+    }
+    const run = (using: DataServices, pending: Pending<unknown>) => route.run({ ...call, pending }, using as never)
+    const write = (value: unknown) => {
+      // The handler sent a reply: awaiting it yields undefined.
+      if (value === undefined) return
+      if (status !== undefined && other === undefined) reply.code(status)
+      return answers[reply.statusCode as 200]?.write(value as never)
+    }
+    const { 'idempotency-key': header } = request.headers
+    if (!principalOf || header === undefined) return write(await run(services, () => undefined))
+    const scope = [...principalOf(request), method, path, call.ids]
+    return answerOnce<DataServices>(services, { header, reply, scope, storesAnswer, run, write })
   }
 }
 

@@ -30,17 +30,18 @@ export function plainHttpOfPages({
   const isProxy = inBlocks(trustProxy)
   return (request) => {
     const fault = plainHttpFault(publicUrl, request)
-    if (fault === null) return null
-    const { method, headers, socket } = request
-    const isTrusted = isProxy(socket.remoteAddress ?? '')
-    const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
-    const advice = isTrusted
-      ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
-      : '. If a proxy ended TLS, add its address to TRUST_PROXY'
-    return {
-      fault: isTrusted || isUnknownProxy ? fault + advice : fault,
-      canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,
-    }
+    return fault === null ? null : advised(fault, request, isProxy(request.socket.remoteAddress ?? ''))
+  }
+}
+
+function advised(fault: string, { method, headers }: FastifyRequest, isTrusted: boolean): PlainHttpOfPage {
+  const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
+  const advice = isTrusted
+    ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
+    : '. If a proxy ended TLS, add its address to TRUST_PROXY'
+  return {
+    fault: isTrusted || isUnknownProxy ? fault + advice : fault,
+    canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,
   }
 }
 
