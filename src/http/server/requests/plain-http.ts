@@ -6,7 +6,11 @@ import { leaveAnswersTo } from './limits.ts'
 /** Why a request over plain http is refused: PUBLIC_URL is https (contract §4.1). Null: the request is allowed. */
 export function plainHttpFault(publicUrl: string, { protocol }: { readonly protocol: string }): string | null {
   const isRefused = publicUrl.startsWith('https:') && protocol !== 'https'
-  return isRefused ? `Use ${publicUrl}: plain http is refused` : null
+  return isRefused ? faultBehind(publicUrl) : null
+}
+
+function faultBehind(publicUrl: string): string {
+  return `Use ${publicUrl}: plain http is refused`
 }
 
 interface PlainHttpOfPage {
@@ -29,12 +33,13 @@ export function plainHttpOfPages({
 }): (request: FastifyRequest) => PlainHttpOfPage | null {
   const isProxy = inBlocks(trustProxy)
   return (request) => {
-    const fault = plainHttpFault(publicUrl, request)
-    return fault === null ? null : advised(fault, request, isProxy(request.socket.remoteAddress ?? ''))
+    const isRefused = plainHttpFault(publicUrl, request) !== null
+    return isRefused ? advised(publicUrl, request, isProxy(request.socket.remoteAddress ?? '')) : null
   }
 }
 
-function advised(fault: string, { method, headers }: FastifyRequest, isTrusted: boolean): PlainHttpOfPage {
+function advised(publicUrl: string, { method, headers }: FastifyRequest, isTrusted: boolean): PlainHttpOfPage {
+  const fault = faultBehind(publicUrl)
   const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
   const advice = isTrusted
     ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
