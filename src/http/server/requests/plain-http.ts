@@ -6,11 +6,7 @@ import { leaveAnswersTo } from './limits.ts'
 /** Why a request over plain http is refused: PUBLIC_URL is https (contract §4.1). Null: the request is allowed. */
 export function plainHttpFault(publicUrl: string, { protocol }: { readonly protocol: string }): string | null {
   const isRefused = publicUrl.startsWith('https:') && protocol !== 'https'
-  return isRefused ? faultBehind(publicUrl) : null
-}
-
-function faultBehind(publicUrl: string): string {
-  return `Use ${publicUrl}: plain http is refused`
+  return isRefused ? `Use ${publicUrl}: plain http is refused` : null
 }
 
 interface PlainHttpOfPage {
@@ -33,20 +29,18 @@ export function plainHttpOfPages({
 }): (request: FastifyRequest) => PlainHttpOfPage | null {
   const isProxy = inBlocks(trustProxy)
   return (request) => {
-    const isRefused = plainHttpFault(publicUrl, request) !== null
-    return isRefused ? advised(publicUrl, request, isProxy(request.socket.remoteAddress ?? '')) : null
-  }
-}
-
-function advised(publicUrl: string, { method, headers }: FastifyRequest, isTrusted: boolean): PlainHttpOfPage {
-  const fault = faultBehind(publicUrl)
-  const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
-  const advice = isTrusted
-    ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
-    : '. If a proxy ended TLS, add its address to TRUST_PROXY'
-  return {
-    fault: isTrusted || isUnknownProxy ? fault + advice : fault,
-    canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,
+    const fault = plainHttpFault(publicUrl, request)
+    if (fault === null) return null
+    const { method, headers, socket } = request
+    const isTrusted = isProxy(socket.remoteAddress ?? '')
+    const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
+    const advice = isTrusted
+      ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
+      : '. If a proxy ended TLS, add its address to TRUST_PROXY'
+    return {
+      fault: isTrusted || isUnknownProxy ? fault + advice : fault,
+      canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,
+    }
   }
 }
 
