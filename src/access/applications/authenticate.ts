@@ -33,12 +33,6 @@ export interface Authenticated {
   readonly keepsBodies: boolean
 }
 
-/** Whose request was refused, and why, for the log of its calls alone. */
-interface Attribution {
-  readonly subscriptionId: number
-  readonly reason: string
-}
-
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
@@ -157,7 +151,7 @@ async function lookUp(services: DataServices, presented: Presented, first: strin
 async function attributionOf(
   { db, secrets, now }: DataServices,
   credentials: Credentials,
-): Promise<Attribution | null> {
+): Promise<Pick<RefusedSubscription, 'subscriptionId' | 'reason'> | null> {
   const presented = read(credentials)
   const byKey = await subscriptionByKey({ db, secrets, now }, presented)
   if (byKey !== null && presented.bearer === null && presented.token === null) {

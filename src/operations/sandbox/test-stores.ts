@@ -321,13 +321,6 @@ export async function listChanges({ db }: DataServices, own: OwnStore): Promise<
   return db.testChange.findMany({ where: { storeId: own.id }, orderBy: { id: 'desc' }, take: CHANGES_KEPT })
 }
 
-/** An application of the developer that the store has let in. */
-export interface AdmittedApplication {
-  readonly subscriptionId: number
-  readonly applicationId: number
-  readonly name: string
-}
-
 /** Lists the applications of the developer that a test store has let in, and those that it has not. */
 export async function listAdmitted({ db }: DataServices, own: OwnStore) {
   await findOwn(db, own)
@@ -336,7 +329,7 @@ export async function listAdmitted({ db }: DataServices, own: OwnStore) {
     select: { id: true, name: true, subscriptions: { where: { storeId: own.id }, select: { id: true } } },
     orderBy: { id: 'asc' },
   })
-  const admitted = applications.flatMap(({ id, name, subscriptions: [subscription] }): AdmittedApplication[] =>
+  const admitted = applications.flatMap(({ id, name, subscriptions: [subscription] }) =>
     subscription ? [{ subscriptionId: subscription.id, applicationId: id, name }] : [],
   )
   const others = applications.filter(({ subscriptions }) => subscriptions.length === 0)

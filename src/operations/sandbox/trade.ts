@@ -1,12 +1,13 @@
 import type { Caller } from '../../engine/caller.ts'
 import { changeRecord } from '../../engine/changing/change.ts'
+import type { RecordOf } from '../../engine/definition/record-of.ts'
 import type { NestedSubResource } from '../../engine/definition/resource.ts'
 import { getRecord } from '../../engine/reading/read.ts'
 import { queryRows } from '../../foundation/database/client.ts'
 import { type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import { writeDate } from '../../foundation/values/dates.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { orders } from '../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../shop/resources/orders/orders.ts'
 import { placeOrder } from '../../shop/resources/orders/place-order.ts'
 import { readConsignment, shipGoods } from '../../shop/resources/orders/ship.ts'
 import { statusNew, statusProcessing, statusShipped, statusUnpaid } from '../../shop/resources/orders/statuses.ts'
@@ -90,19 +91,10 @@ async function pay(caller: Caller): Promise<SimulatedChange> {
 
 const toBeShipped = [statusNew, statusProcessing]
 
-interface ShippedOrder {
-  readonly ShipmentList: readonly { readonly ShipmentID: number; readonly ShipmentShippedDate: string }[]
-  readonly OrderItemList: readonly {
-    readonly ItemIndexID: number
-    readonly ItemQuantity: number
-    readonly ItemShipmentID: number
-  }[]
-}
-
 /** Ships what has not left of the newest order that is New or Processing. */
 async function ship(caller: Caller): Promise<SimulatedChange> {
   const { id, number } = await newestOrder(caller, toBeShipped, () => pay(caller))
-  const { ShipmentList, OrderItemList } = JSON.parse(await getRecord(caller, orders, id)) as ShippedOrder
+  const { ShipmentList, OrderItemList } = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
   const shipment = ShipmentList.find(({ ShipmentShippedDate }) => ShipmentShippedDate === '')
   if (shipment === undefined) throw new StoreFailure('conflict', `Order ${number} has nothing left to ship`)
   const { ShipmentID: shipmentId } = shipment
@@ -136,10 +128,6 @@ async function count(caller: Caller): Promise<SimulatedChange> {
   return { words, page: `/admin/products/${productId}/stock` }
 }
 
-interface ReturnedItem {
-  readonly ReturnQuantity: number
-}
-
 /** Takes in the oldest return that waits for its goods, and puts them back into stock; if none does, agrees to one of a shipped order. */
 async function sendBack(caller: Caller): Promise<SimulatedChange> {
   const [open] = await queryRows<{ id: number; orderId: number }>(caller.db)`
@@ -166,7 +154,7 @@ const RETURN_OPEN = 1
 const RETURN_RECEIVED = 2
 
 async function receive(caller: Caller, { id, orderId }: { id: number; orderId: number }): Promise<SimulatedChange> {
-  const { RMAItemList } = JSON.parse(await getRecord(caller, rma, id)) as { RMAItemList: readonly ReturnedItem[] }
+  const { RMAItemList } = JSON.parse(await getRecord(caller, rma, id)) as RecordOf<typeof rma>
   const items = RMAItemList.map((item) => ({
     ...item,
     ReceivedQuantity: item.ReturnQuantity,

@@ -226,7 +226,12 @@ export async function unsubscribe(
  */
 export async function keepBodies(
   services: AccessServices,
-  { storeId, subscriptionId: id, isKept, actor }: KeepRequest,
+  {
+    storeId,
+    subscriptionId: id,
+    isKept,
+    actor,
+  }: Pick<UnsubscribeRequest, 'storeId' | 'subscriptionId' | 'actor'> & { readonly isKept: boolean },
 ): Promise<void> {
   await changeAccess(services, async (tx) => {
     const existing = await tx.subscription.findFirst({ where: { id, storeId }, select: { applicationId: true } })
@@ -242,13 +247,6 @@ export async function keepBodies(
     const action = isKept ? 'subscription.bodies-kept' : 'subscription.bodies-deleted'
     await recordAudit(tx, services.now, { actor, action, ...parties.about })
   })
-}
-
-interface KeepRequest {
-  readonly storeId: number
-  readonly subscriptionId: number
-  readonly isKept: boolean
-  readonly actor: Actor
 }
 
 type CallbackAnswer = Awaited<ReturnType<typeof sendCallback>>

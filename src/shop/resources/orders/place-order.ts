@@ -23,7 +23,7 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
-import { partsOf, refuseDiscountAbove, roundCharges } from './figures.ts'
+import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
@@ -52,7 +52,7 @@ interface Placing {
  * out of stock (409).
  */
 export async function placeOrder(caller: Caller, body: unknown, { remember, customer = null }: Placing = {}) {
-  const patch = await readOrder(caller, body)
+  const patch = await readOrderBody(caller, body)
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, countRows(patch))
   try {
@@ -80,15 +80,9 @@ export const REHEARSED_ORDER_ID = INT32_MAX
  * nobody who places one waits for a counter. Refuses what `placeOrder` refuses.
  */
 export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
-  const patch = await readOrder(tx, body)
+  const patch = await readOrderBody(tx, body)
   const count = countRows(patch)
   await store(tx, REHEARSED_ORDER_ID, patch, rowIds(INT32_MAX - count, count)())
-}
-
-async function readOrder(caller: Caller, body: unknown): Promise<Patch> {
-  const patch = await readOrderBody(caller, body)
-  roundCharges(patch, caller.store.currency)
-  return patch
 }
 
 function countRows({ lists }: Patch): number {

@@ -125,25 +125,15 @@ function availabilityOf(product: SoldProduct, isInStock: boolean): string {
  * default (InventoryControl −1) and all other values refuse.
  */
 export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
-  const variantCode = ({ variant }: OrderLine) => variant?.code ?? null
-  const ordered = lines.map((line) => ({
-    productId: line.product.id,
-    optionCode: variantCode(line),
-    quantity: line.quantity,
-  }))
-  for (const { productId, optionCode, quantity } of difference([], ordered)) {
-    const line = lines.find((one) => one.product.id === productId && variantCode(one) === optionCode) as OrderLine
+  const placeOf = ({ product, variant }: OrderLine) => ({ productId: product.id, optionCode: variant?.code ?? null })
+  const ordered = lines.map((line) => ({ ...placeOf(line), quantity: line.quantity }))
+  for (const { quantity, ...place } of difference([], ordered)) {
+    const isIts = ({ productId, optionCode }: ReturnType<typeof placeOf>) =>
+      productId === place.productId && optionCode === place.optionCode
+    const line = lines.find((one) => isIts(placeOf(one))) as OrderLine
+    const move = { ...place, quantity: -quantity, mode: 'add', cause: 'order', orderId } as const
     const onlyIfEnough = !takesBackOrders(line.product)
-    const move = {
-      productId,
-      optionCode,
-      quantity: -quantity,
-      mode: 'add',
-      cause: 'order',
-      orderId,
-      onlyIfEnough,
-    } as const
-    const [moved] = await moveStocks(caller, products, [move])
+    const [moved] = await moveStocks(caller, products, [{ ...move, onlyIfEnough }])
     if (!moved) throw outOfStock(line, quantity)
   }
 }
