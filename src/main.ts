@@ -1,6 +1,5 @@
 import { createAuthenticator } from './access/applications/authenticate.ts'
 import { createCallLog } from './access/applications/calls/call-log.ts'
-import { BucketTable } from './access/applications/limits/bucket-table.ts'
 import { SharedBuckets } from './access/applications/limits/shared-buckets.ts'
 import { createThrottle } from './access/applications/limits/throttle.ts'
 import { createRemovalNotices } from './access/applications/subscriptions/removal-notices.ts'
@@ -8,7 +7,6 @@ import { createMailMetrics } from './access/mail/metrics.ts'
 import { createMails } from './access/mail/send.ts'
 import { buildApp } from './app.ts'
 import { createOutageLines } from './foundation/database/outage-lines.ts'
-import { ProcessRegistry } from './foundation/database/process-registry.ts'
 import { createSweeper } from './foundation/database/sweeper.ts'
 import { createOutbound } from './foundation/outbound/outbound.ts'
 import { createLog, type Log } from './foundation/process/log.ts'
@@ -125,8 +123,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
   parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, now, log, onFailure }, config))
-  const [table, processes] = [new BucketTable(db), new ProcessRegistry(db)]
-  const buckets = parts.add('the shared rate limits', new SharedBuckets({ table, processes, now, log }))
+  const buckets = parts.add('the shared rate limits', new SharedBuckets({ db, now, log }))
   const app = buildApp({
     ...basis,
     databaseHealth,

@@ -16,7 +16,7 @@ import {
   sealAnew,
 } from '../operations/installation/secret-key/rotate.ts'
 import { storeDerivedSecrets } from '../operations/installation/secret-key/store-derived.ts'
-import { visitDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
@@ -33,28 +33,24 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const config = readConfig(environment)
   const { dataDir } = config
   if (config.secretKey !== null && config.previousSecretKey === null) throw new StartupError(noFormerKey)
-  const { url, stop } = await visitDatabase(config)
+  await using database = await openDatabase(config)
+  // Refuses a database that cannot be reached, or is of another version.
+  await (await openSnapshot(database.url)).close()
+  const isNew = config.secretKey === null && (await renewSecretKey(dataDir)).isNew
+  if (isNew) say(`${keysPath(dataDir)} has a new secret key, and the former one beside it.`)
+  const { keys } = await installationKeys(config)
+  const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
+  const db = connect(database.url, {
+    poolMax: ROTATION_CONNECTIONS,
+    limits: backgroundLimits,
+    isPreparing: config.databasePreparedStatements,
+  })
   try {
-    // Refuses a database that cannot be reached, or is of another version.
-    await (await openSnapshot(url)).close()
-    const isNew = config.secretKey === null && (await renewSecretKey(dataDir)).isNew
-    if (isNew) say(`${keysPath(dataDir)} has a new secret key, and the former one beside it.`)
-    const { keys } = await installationKeys(config)
-    const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
-    const db = connect(url, {
-      poolMax: ROTATION_CONNECTIONS,
-      limits: backgroundLimits,
-      isPreparing: config.databasePreparedStatements,
-    })
-    try {
-      await rotate(db, secrets, config)
-    } finally {
-      await db.$disconnect()
-    }
-    return true
+    await rotate(db, secrets, config)
   } finally {
-    await stop()
+    await db.$disconnect()
   }
+  return true
 }
 
 async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {

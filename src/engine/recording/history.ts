@@ -62,16 +62,13 @@ async function writeEntries(entries: readonly Written[]): Promise<void> {
   // Changes of different callers that share a transaction are single ones, and part of nothing.
   const { db, store, now, importId = null } = first.caller
   const texts = (of: (entry: Written) => string | number) => lines(entries.map(of))
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     INSERT INTO "HistoryEntry" ("storeId", "at", "importId", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
     SELECT ${store.id}::int, ${now().toISOString()}::timestamptz, ${importId}::int, n.*
     FROM unnest(${texts(({ recordType }) => recordType)}, ${texts(({ recordId }) => recordId)}::int[],
       ${texts(({ kind }) => kind)}, ${texts(({ caller }) => actorKind(caller))},
       ${texts(({ caller }) => caller.actor.replace(/\n/g, ' '))},
-      ${texts(({ changed }) => JSON.stringify(changed))}::json[], ${texts(({ more }) => more)}::int[]) n`,
-  )
+      ${texts(({ changed }) => JSON.stringify(changed))}::json[], ${texts(({ more }) => more)}::int[]) n`
 }
 
 /** Returns a page of the entries of these records, newest first, and the `before` of the next page; null: there is none. */
@@ -181,9 +178,7 @@ export async function listStoreHistory(
         WHERE path = ${field}::text OR starts_with(path, ${`${field}.`}::text))`
   const ofImport = sql`${own} AND h."importId" = i."importId"`
   const [found, [end0]] = await Promise.all([
-    queryRows<{ id: number; counts: HistoryGroup['counts']; changed: HistoryGroup['changed'] }>(
-      db,
-      sql`
+    queryRows<{ id: number; counts: HistoryGroup['counts']; changed: HistoryGroup['changed'] }>(db)`
       WITH RECURSIVE looked AS MATERIALIZED (
         SELECT h.*, h."xmin"::text AS "transaction" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
           ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`}
@@ -228,14 +223,10 @@ export async function listStoreHistory(
       SELECT g."id"::float8 AS "id", g."counts", to_json(g."changed") AS "changed"
       FROM (SELECT "id", "counts", "changed" FROM single UNION ALL SELECT "id", "counts", "changed" FROM whole) g
       ORDER BY g."id" DESC LIMIT ${constant(limit + 1)}`,
-    ),
-    queryRows<{ id: number; at: Date }>(
-      db,
-      sql`
+    queryRows<{ id: number; at: Date }>(db)`
       SELECT h."id"::float8 AS "id", h."at" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
         ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`}
       ORDER BY h."id" DESC OFFSET ${constant(LOOKED_THROUGH_MAX - 1)} LIMIT 1`,
-    ),
   ])
   const shown = found.slice(0, limit)
   const entries = await entriesOf(caller, shown)
@@ -260,9 +251,7 @@ async function entriesOf(
 /** The first id of an entry from this time on, or one between it and the entry before: ids follow the time. Null: there are no entries. */
 async function firstIdFrom({ db, store }: Pick<Caller, 'db' | 'store'>, time: Date): Promise<number | null> {
   const own = sql`h."storeId" = ${storeId(store)}`
-  const [found] = await queryRows<{ id: number }>(
-    db,
-    sql`
+  const [found] = await queryRows<{ id: number }>(db)`
     WITH RECURSIVE between AS (
       SELECT (SELECT h."id" FROM "HistoryEntry" h WHERE ${own} ORDER BY h."id" LIMIT 1) AS "from",
         (SELECT h."id" FROM "HistoryEntry" h WHERE ${own} ORDER BY h."id" DESC LIMIT 1) + 1 AS "to"
@@ -271,8 +260,7 @@ async function firstIdFrom({ db, store }: Pick<Caller, 'db' | 'store'>, time: Da
       FROM between b CROSS JOIN (SELECT ${time.toISOString()}::timestamptz AS "at") t CROSS JOIN LATERAL (
         SELECT h."id", h."at" FROM "HistoryEntry" h WHERE ${own} AND h."id" >= (b."from" + b."to") / 2 ORDER BY h."id" LIMIT 1) e
       WHERE b."from" < b."to")
-    SELECT "from"::float8 AS "id" FROM between WHERE "from" >= "to"`,
-  )
+    SELECT "from"::float8 AS "id" FROM between WHERE "from" >= "to"`
   return found?.id ?? null
 }
 
@@ -315,12 +303,9 @@ function until(before: number | null): Sql {
 }
 
 function readEntries({ db }: Pick<Caller, 'db'>, rows: Sql, limit: number): Promise<HistoryEntry[]> {
-  return queryRows<HistoryEntry>(
-    db,
-    sql`
+  return queryRows<HistoryEntry>(db)`
     SELECT e."id"::float8 AS "id", e."recordType", e."recordId", e."kind", e."actorKind", e."actor", e."at", e."changed", e."more", e."importId"
-    FROM (${rows}) e ORDER BY e."id" DESC LIMIT ${constant(limit)}`,
-  )
+    FROM (${rows}) e ORDER BY e."id" DESC LIMIT ${constant(limit)}`
 }
 
 /** Entries that one statement deletes. */

@@ -33,7 +33,7 @@ export const leases = {
   testStore: { table: 'TestStore', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
   /** A request with an Idempotency-Key. Its first holder inserts the row; renewed with each stored answer. */
   idempotencyKey: { table: 'IdempotencyKey', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
-  /** Being counted as a process. The column has the beginning, by the clock of PostgreSQL, so the statements are in process-registry.ts. */
+  /** Being counted as a process. The column has the beginning, by the clock of PostgreSQL, so the statements are in shared-buckets.ts. */
   process: { table: 'ServerProcess', until: 'seenAt', ms: 3_000 },
 } as const satisfies Record<string, Lease>
 

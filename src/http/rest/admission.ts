@@ -9,12 +9,13 @@ import {
   requireAccess,
 } from '../../access/applications/authenticate.ts'
 import type { CallLog } from '../../access/applications/calls/call-log.ts'
-import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/limits/throttle.ts'
+import { contractRateLimit, type Throttle } from '../../access/applications/limits/throttle.ts'
 import { accessOf, callerKey, type Method } from '../../engine/caller.ts'
 import type { Endpoint, Operations } from '../../engine/definition/endpoints.ts'
 import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
 import { StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { loggablePath } from '../server/requests/request-log.ts'
+import { showBucket } from '../server/requests/throttled.ts'
 
 export interface AdmissionServices {
   authenticator: Authenticator

@@ -151,9 +151,8 @@ export interface BrokenWebhooks {
 
 /** Returns a store's webhooks that the platform paused, and those whose last attempt failed: their numbers and the first ten. */
 export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number): Promise<BrokenWebhooks> {
-  const rows = await queryRows<BrokenWebhooks['webhooks'][number] & { paused: number; failing: number }>(
-    db,
-    sql`SELECT w."id", w."name", w."isPaused", w."paused", w."failing",
+  const rows = await queryRows<BrokenWebhooks['webhooks'][number] & { paused: number; failing: number }>(db)`
+    SELECT w."id", w."name", w."isPaused", w."paused", w."failing",
         coalesce(CASE WHEN w."isPaused" THEN w."disabledAt" ELSE w."failingSince" END, w."updatedAt") AS "since",
         coalesce(w."pauseReason", (
           SELECT l."reason" FROM (SELECT d."id", d."reason" FROM ${ofWebhook} ORDER BY d."id" DESC LIMIT 100) l
@@ -167,8 +166,7 @@ export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number
           AND CASE WHEN "enabled" THEN "failingSince" IS NOT NULL ELSE "pauseReason" IS NOT NULL END
         ORDER BY "enabled", "id" LIMIT ${constant(BROKEN_SHOWN)}
       ) w
-      ORDER BY w."isPaused" DESC, w."id"`,
-  )
+      ORDER BY w."isPaused" DESC, w."id"`
   const { paused = 0, failing = 0 } = rows[0] ?? {}
   return { paused, failing, webhooks: rows }
 }

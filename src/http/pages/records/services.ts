@@ -5,7 +5,6 @@ import { capital, labelOf, plural } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import { resourceNamed, resources, targetOf } from '../../../shop/registry.ts'
 import { type ServiceWords, serviceWords } from '../../../shop/staff/names.ts'
-import { itemLabel, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
 import { plain, type Special } from './special.ts'
 
@@ -25,15 +24,19 @@ export interface Value {
   readonly meanings?: ReadonlyMap<string, Text>
 }
 
+/** What a record, or an item of a list, consists of. */
+export interface Parts {
+  readonly values: readonly Value[]
+  readonly lists: readonly List[]
+}
+
 /** A list as a table: its values are columns, and its lists stand in each row. */
-export interface List {
+export interface List extends Parts {
   readonly name: string
   readonly field: ListField
   /** In words: of all items and of one. */
   readonly label: Text
   readonly one: Text
-  readonly values: readonly Value[]
-  readonly lists: readonly List[]
 }
 
 /** A part of a record that has a form of its own. */
@@ -45,11 +48,10 @@ export interface Section {
   readonly list: List | null
 }
 
-export interface Service extends ServiceWords {
+export interface Service extends ServiceWords, Parts {
   readonly resource: Resource
   /** The address of its pages, such as `/admin/customers`. */
   readonly path: string
-  readonly values: readonly Value[]
   readonly sections: readonly Section[]
   /** What a record is called: the required texts that answers show, or else its id. */
   readonly titles: readonly Value[]
@@ -108,7 +110,7 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
   const key = values.find(({ field }) => field.column === 'id')
   if (key === undefined) throw new Error(`${service} has no identifier`)
   const beginning = new Map(Object.entries(groups).map(([title, first]) => [first, title]))
-  const ofLists = fields.leaves.flatMap(({ path, field }) =>
+  const lists = fields.leaves.flatMap(({ path, field }) =>
     field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
   )
   const titles = values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo')
@@ -117,9 +119,10 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
     path: pathOf(resource),
     ...serviceWords(resource),
     values,
+    lists,
     sections: [
       ...grouped(values, beginning, 'General'),
-      ...ofLists.map((list) => ({
+      ...lists.map((list) => ({
         slug: slugOf(plural(itemLabel(list.name, typeName))),
         title: list.label,
         values: [],
@@ -210,6 +213,16 @@ function listOf(
       leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],
     ),
   }
+}
+
+/** The name of an item of a list, such as `Image gallery` of `ImageGalleryList`. */
+export function itemLabel(name: string, typeName = ''): string {
+  return labelOf(name.replace(/s?List$/, ''), typeName)
+}
+
+/** A title as a part of an address, such as `price-levels`. */
+export function slugOf(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
 function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {

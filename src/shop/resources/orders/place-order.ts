@@ -18,7 +18,6 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
 import { raise, recordChanges } from '../../../engine/recording/events.ts'
 import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
@@ -194,17 +193,14 @@ function orderAmount(currency: string, order: Row, shipments: readonly Patch[] =
  * transaction ends: this is its last statement.
  */
 async function takeInvoiceNumber(caller: Caller, orderId: number) {
-  const [taken] = await queryRows<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>>(
-    caller.db,
-    sql`
+  const [taken] = await queryRows<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>>(caller.db)`
      WITH taken AS (
        UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
        WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
        RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
      UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
      FROM taken WHERE o."storeId" = taken."id" AND o."id" = ${orderId}::int
-     RETURNING o."invoicePrefix", o."invoiceNumber"`,
-  )
+     RETURNING o."invoicePrefix", o."invoiceNumber"`
   if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
   return taken
 }

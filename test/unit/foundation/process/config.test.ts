@@ -161,35 +161,12 @@ test('every fault is told at once, each in a line with the setting and what is a
   })
   const lines = message.split('\n').slice(1)
   const settings = lines.map((line) => /^ {2}([A-Z_]+) /.exec(line)?.[1])
-  expect(settings.sort()).toEqual(
-    ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
-      .concat([
-        'AUDIT_DAYS',
-        'DATABASE_DIRECT_URL',
-        'BACKUP_HOURS',
-        'BACKUP_KEEP',
-        'DRAIN_SECONDS',
-        'HISTORY_DAYS',
-        'LEDGER_DAYS',
-        'MAIL_FROM',
-        'REST_PREFIXES',
-        'REST_PREFIXES',
-        'SANDBOX',
-        'OPERATOR_KEY_PREVIOUS',
-        'SECRET_KEY',
-        'SECRET_KEY_NEXT',
-        'SECRET_KEY_PREVIOUS',
-        'SMTP_URL',
-        'SOAP_NAMESPACES',
-        'SOAP_NAMESPACES',
-        'SOAP_PATH',
-        'TIME_ZONE',
-        'TLS_CERT_FILE',
-        'TLS_KEY_FILE',
-        'TRUST_PROXY',
-      ])
-      .sort(),
-  )
+  expect(settings.sort()).toEqual([
+    ...'AUDIT_DAYS BACKUP_HOURS BACKUP_KEEP DATABASE_DIRECT_URL DATABASE_URL DEVELOPER_SIGNUP DRAIN_SECONDS'.split(' '),
+    ...'HISTORY_DAYS HOST LEDGER_DAYS LOG_LEVEL MAIL_FROM OPERATOR_KEY OPERATOR_KEY_PREVIOUS OUTBOUND_ALLOW'.split(' '),
+    ...'PORT PUBLIC_URL REST_PREFIXES REST_PREFIXES SANDBOX SECRET_KEY SECRET_KEY_NEXT SECRET_KEY_PREVIOUS'.split(' '),
+    ...'SMTP_URL SOAP_NAMESPACES SOAP_NAMESPACES SOAP_PATH TIME_ZONE TLS_CERT_FILE TLS_KEY_FILE TRUST_PROXY'.split(' '),
+  ])
   expect(lines.every((line) => line.includes('; allowed: '))).toBe(true)
 })
 

@@ -30,8 +30,9 @@ import { isPutBackable, putBack } from '../../../../shop/csv/undo/back.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
-import { idIn, type PageRequest } from '../../frame/request.ts'
-import { type Codes, codedInRecord, readCodes } from '../../records/codes.ts'
+import { idIn } from '../../frame/pages.ts'
+import type { PageRequest } from '../../frame/request.ts'
+import { type Codes, codedPaths, readCodes } from '../../records/codes.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { List, Service } from '../../records/services.ts'
@@ -106,7 +107,7 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
   const words = await wordsOf(caller, found)
   const [nameOf, codes] = await Promise.all([
     namesFor(caller, ofRecords ? referencesOf(seen, read) : []),
-    readCodes(caller, codedInRecord(seen)),
+    readCodes(caller, codedPaths(seen)),
   ])
   const hasKept = found.source !== 'own' && (await hasParts(caller, found.id))
   return {

@@ -37,9 +37,8 @@ interface WaitingRow {
  */
 export async function readWaiting({ db }: Services, store: CallerStore) {
   const done = sql`${constant(statusShipped)}, ${constant(statusCancelled)}, ${constant(statusNotCompleted)}`
-  const rows = await queryRows<WaitingRow>(
-    db,
-    sql`SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
+  const rows = await queryRows<WaitingRow>(db)`
+    SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
         o."orderDate"
       FROM (
         SELECT "id", "definition", "text", "sorting" FROM "OrderStatus"
@@ -53,8 +52,7 @@ export async function readWaiting({ db }: Services, store: CallerStore) {
         ) c
       ) w
       JOIN "Order" o ON o."storeId" = ${storeId(store)} AND o."id" = w."firstId"
-      ORDER BY s."sorting", s."id"`,
-  )
+      ORDER BY s."sorting", s."id"`
   return rows.map(({ statusId, definition, text, count, id, invoicePrefix, invoiceNumber, orderDate: date }) => {
     const status = statusName({ id: statusId, definition, text })
     return { statusId, status, count, first: { id, invoice: `${invoicePrefix}${invoiceNumber}`, date } }
@@ -63,13 +61,10 @@ export async function readWaiting({ db }: Services, store: CallerStore) {
 
 /** Returns how many orders are still to be paid, up to `COUNTED_MAX` + 1. */
 export async function countToBePaid({ db }: Services, store: CallerStore): Promise<number> {
-  const [row] = await queryRows<{ count: number }>(
-    db,
-    sql`SELECT count(*)::int AS "count" FROM (
+  const [row] = await queryRows<{ count: number }>(db)`SELECT count(*)::int AS "count" FROM (
         SELECT FROM "Order" t WHERE t."storeId" = ${storeId(store)} AND ${isToBePaid}
         ORDER BY t."id" LIMIT ${constant(COUNTED_MAX + 1)}
-      ) c`,
-  )
+      ) c`
   return row?.count ?? 0
 }
 
@@ -91,9 +86,7 @@ export interface LowStock {
 /** Returns what runs out. The condition is that of the partial index "Product_stock_low". */
 export async function readLowStock({ db }: Services, store: CallerStore): Promise<LowStock> {
   const low = sql`"Product" WHERE "storeId" = ${storeId(store)} AND "stock" <= greatest("stockAlert", 0) ORDER BY "stock", "id"`
-  const [row] = await queryRows<LowStock>(
-    db,
-    sql`SELECT "count", "outCount", (
+  const [row] = await queryRows<LowStock>(db)`SELECT "count", "outCount", (
         SELECT coalesce(json_agg(json_build_object('id', "id", 'sku', "sku", 'name', "name", 'stock', "stock", 'alert', "stockAlert")
           ORDER BY "stock", "id"), '[]')
         FROM (SELECT * FROM ${low} LIMIT ${constant(PRODUCTS_SHOWN)}) f
@@ -101,20 +94,17 @@ export async function readLowStock({ db }: Services, store: CallerStore): Promis
       FROM (
         SELECT count(*)::int AS "count", (count(*) FILTER (WHERE "stock" <= 0))::int AS "outCount"
         FROM (SELECT "stock" FROM ${low} LIMIT ${constant(COUNTED_MAX + 1)}) c
-      ) counts`,
-  )
+      ) counts`
   if (!row) throw new Error('An aggregate gave no row')
   return row
 }
 
 /** Returns what a store has of that with which it begins. */
 export async function readBeginnings({ db }: Services, { id }: CallerStore) {
-  const [row] = await queryRows<{ orders: boolean; products: boolean; applications: number; webhooks: number }>(
-    db,
-    sql`SELECT ${keptCount(id, 'Order')} > 0 AS "orders", ${keptCount(id, 'Product')} > 0 AS "products",
+  const [row] = await queryRows<{ orders: boolean; products: boolean; applications: number; webhooks: number }>(db)`
+    SELECT ${keptCount(id, 'Order')} > 0 AS "orders", ${keptCount(id, 'Product')} > 0 AS "products",
       (SELECT count(*)::int FROM "Subscription" WHERE "storeId" = ${id}::int) AS "applications",
-      ${keptCount(id, 'Webhook')} AS "webhooks"`,
-  )
+      ${keptCount(id, 'Webhook')} AS "webhooks"`
   if (!row) throw new Error('A SELECT without FROM gave no row')
   return row
 }

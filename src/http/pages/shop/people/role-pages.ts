@@ -8,8 +8,8 @@ import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form, merchantOf, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import { idIn, type PageRequest, type Sent } from '../../frame/request.ts'
+import { idIn, storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 
 const home = '/admin/people/roles'
 

@@ -65,12 +65,10 @@ const placeIn = (column: Sql, starts: readonly DateTime[]) =>
   sql`width_bucket(${column}, ${starts.map((start) => start.toUTC().toISO())}::timestamptz[]) - 1`
 
 async function summedReport(caller: Caller, starts: readonly DateTime[], { from, until }: Period): Promise<Summed[]> {
-  return queryRows<Summed>(
-    caller.db,
-    sql`SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
+  return queryRows<Summed>(caller.db)`
+    SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
       FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int
-        AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`,
-  )
+        AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`
 }
 
 interface TimeOptions {
@@ -140,13 +138,11 @@ function headsOf(name: KindName, row: Named): readonly string[] {
 async function inReport(caller: Caller, statement: Sql): Promise<Grouped> {
   const read = () =>
     inStoreTransaction(caller, async (tx) => {
-      await queryRows(
-        tx,
-        sql`SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+      await queryRows(tx)`
+        SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
           set_config('jit', 'off', true),
-          set_config('transaction_read_only', 'on', true)`,
-      )
-      return queryRows<{ report: Grouped }>(tx, statement)
+          set_config('transaction_read_only', 'on', true)`
+      return queryRows<{ report: Grouped }>(tx)`${statement}`
     })
   const rows = await readInTurn(caller, read).catch((error) => {
     if (databaseError(error)?.code !== '57014') throw error

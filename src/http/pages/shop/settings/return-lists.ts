@@ -18,8 +18,8 @@ import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import { type PageRequest, type Sent, tagOf } from '../../frame/request.ts'
+import { storePages, tagOf } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 
 // The page of the lists that give the numbers of returns names: a form for each, so that two people can work at two of them.
