@@ -64,11 +64,6 @@ export interface CategoryTree {
   readonly isCut: boolean
 }
 
-/** The categories of a tree, or of a part of it. */
-export function idsIn(nodes: readonly CategoryNode[]): number[] {
-  return nodes.flatMap(({ id, children }) => [id, ...idsIn(children)])
-}
-
 /** Statements that a tree may take. */
 const LEVELS_MAX = 12
 

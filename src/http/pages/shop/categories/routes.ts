@@ -2,7 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../../foundation/values/int32.ts'
-import { countProducts, idsIn, readCategoryPaths, readTree } from '../../../../shop/resources/categories/tree.ts'
+import {
+  type CategoryNode,
+  countProducts,
+  readCategoryPaths,
+  readTree,
+} from '../../../../shop/resources/categories/tree.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
@@ -44,4 +49,9 @@ function belowIn(query: unknown): number | null {
   if (text === '') return null
   if (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= INT32_MAX) return Number(text)
   throw new StoreFailure('not-found', `There is no category "${text.slice(0, 20)}"`)
+}
+
+/** The categories of a tree, or of a part of it. */
+export function idsIn(nodes: readonly CategoryNode[]): number[] {
+  return nodes.flatMap(({ id, children }) => [id, ...idsIn(children)])
 }

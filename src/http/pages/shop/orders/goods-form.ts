@@ -139,8 +139,11 @@ export async function goodsChange(caller: Caller, record: OrderRecord, form: Typ
   const { currency } = caller.store
   roundCharges(patch, currency)
   patch.columns.orderAmount = amountAfter(record, patch, kept, currency)
-  /** The products whose stock may move. */
-  const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
+  // The products whose stock may move.
+  const productIds = [
+    ...record.OrderItemList.map(({ CatalogID }) => CatalogID),
+    ...lines.map(({ columns }) => Number(columns.productId ?? 0)),
+  ]
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
 }
 
@@ -220,10 +223,6 @@ async function makeNewLines(
     const unitPrice = typed[index]
     return unitPrice === undefined ? patch : { ...patch, columns: { ...patch.columns, unitPrice } }
   })
-}
-
-function productOf({ columns }: Patch): number {
-  return Number(columns.productId ?? 0)
 }
 
 /** The field of the first line whose goods would be fewer than returns put back. */

@@ -220,7 +220,7 @@ async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }
       return placed
     })
     const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
-    /** Of each line, by its number. */
+    // Of each line, by its number.
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
     const rows = [
       { part: 'goods', label: t('Goods'), amount: subtotal },

@@ -64,37 +64,26 @@ export async function paymentPage({ caller, record: order, query, writing, typed
 /** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
 export async function recordPayment({ caller, id, typed: form, writing }: Sent<OrderRequest>): Promise<string> {
   const body = bodyOf(form, writing, caller)
+  const isRefund = body.TransactionType === 'Refund'
+  const advice = 'Look at what is recorded now, and send the form again if it still applies'
+  const unchanged = ifUnchanged(form, 'order', advice)
+  const precondition = (text: string) => {
+    unchanged(text)
+    if (isRefund) refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
+  }
+  const list = orders.subResources.Transactions as NestedSubResource
+  const change = { kind: 'add-item', id, list, body } as const
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
-    add: (remember: Remember<Scalar> | undefined) => addTransaction(caller, id, form, body, remember),
+    add: (remember: Remember<Scalar> | undefined) => changeRecord(caller, orders, change, { precondition, remember }),
     idOf: Number,
     messages: {
       isDone: 'This form has recorded a payment already. If you want to record this one too, press the button again',
       isPending: 'This payment is being recorded. It appears in the list in a moment',
     },
   }).catch(inFormFields((field) => field))
-  return `/admin/orders/${id}?notice=${body.TransactionType === 'Refund' ? 'refund' : 'payment'}-recorded`
-}
-
-function addTransaction(
-  caller: Caller,
-  id: number,
-  form: Form,
-  body: Readonly<Record<string, string | number>>,
-  remember: Remember<Scalar> | undefined,
-): Promise<Scalar> {
-  const unchanged = ifUnchanged(
-    form,
-    'order',
-    'Look at what is recorded now, and send the form again if it still applies',
-  )
-  const precondition = (text: string) => {
-    unchanged(text)
-    if (body.TransactionType === 'Refund') refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
-  }
-  const list = orders.subResources.Transactions as NestedSubResource
-  return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
+  return `/admin/orders/${id}?notice=${isRefund ? 'refund' : 'payment'}-recorded`
 }
 
 function refuseTooMuch(order: OrderRecord, amount: number, { store }: Caller): void {

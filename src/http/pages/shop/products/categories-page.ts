@@ -7,7 +7,6 @@ import { categories } from '../../../../shop/resources/categories/categories.ts'
 import {
   type CategoryPath,
   type CategoryTree,
-  idsIn,
   readCategoryPaths,
   readTree,
 } from '../../../../shop/resources/categories/tree.ts'
@@ -16,6 +15,7 @@ import { type Form, textIn } from '../../../html/request.ts'
 import type { Sent } from '../../frame/request.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import type { Changes } from '../../records/form.ts'
+import { idsIn } from '../categories/routes.ts'
 import { type ProductRequest, productService } from './special.ts'
 
 const CHOSEN_MAX = 500

@@ -71,18 +71,12 @@ async function summedReport(caller: Caller, starts: readonly DateTime[], { from,
         AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`
 }
 
-interface TimeOptions {
-  readonly starts: readonly DateTime[]
-  readonly rowsMax: number
-  /** Instead of adding up. */
-  readonly quick: readonly Summed[] | null
-}
-
+/** `quick`: what was summed, instead of adding up. */
 async function timeReport(
   caller: Caller,
   name: KindName,
   period: Period,
-  { starts, rowsMax, quick }: TimeOptions,
+  { starts, rowsMax, quick }: { starts: readonly DateTime[]; rowsMax: number; quick: readonly Summed[] | null },
 ): Promise<Report> {
   const figures: readonly FigureName[] = quick === null ? kinds[name].figures : ['orders', 'total']
   const groups = { key: placeIn(sql`t."orderDate"`, starts), from: empty }

@@ -43,7 +43,7 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
     return { name: isKind(asked) ? asked : 'day', period: null, report: null, failure: error } as const
   })
   const kind = kinds[name]
-  const days = period === null ? typedDays(query) : daysOf(period)
+  const days = period === null ? { from: textIn(query, 'from'), to: textIn(query, 'to') } : daysOf(period)
   return {
     template: '/pages/shop/reports/reports',
     title: t('Reports'),
@@ -111,10 +111,6 @@ function kindIn(query: unknown, privileges: Privileges): KindName {
 
 function daysOf({ from, until }: Period) {
   return { from: dayText(from), to: dayText(until.minus({ days: 1 })) }
-}
-
-function typedDays(query: unknown) {
-  return { from: textIn(query, 'from'), to: textIn(query, 'to') }
 }
 
 function shownFigures({ figures: names, totals }: Report) {

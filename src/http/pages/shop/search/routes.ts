@@ -22,32 +22,21 @@ import { readCodes } from '../../records/codes.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { findersOf } from '../../records/search.ts'
 import { seenBy, textSeenBy } from '../../records/seen.ts'
-import { type Service, targetService } from '../../records/services.ts'
+import { targetService } from '../../records/services.ts'
 import { titleOf } from '../../records/values.ts'
 
 /** The records of a service that a page of the search shows; its list shows the others. */
 const SHOWN = 8
 const SUGGESTED = 3
 
-interface Hit {
-  readonly address: string
-  readonly title: Phrase
+interface Told {
+  readonly title?: Phrase
   /** What tells it from others, in the order of importance. */
   readonly details: readonly Phrase[]
 }
 
-interface Group {
-  readonly service: Service
-  readonly hits: readonly Hit[]
-  /** The address of the list of all of them; null: there are no more. */
-  readonly more: string | null
-}
-
 /** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
-const searched: readonly (readonly [
-  Resource,
-  (record: Wire, words: Words) => Pick<Hit, 'details'> & Partial<Pick<Hit, 'title'>>,
-])[] = [
+const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Told])[] = [
   [
     orders,
     (order: Wire, { money, date, status }: Words) => ({
@@ -124,13 +113,13 @@ async function wordsFor(caller: Caller, format: Format) {
   }
 }
 
-async function groupsFor({ caller, query, writing: format }: PageRequest): Promise<Group[]> {
+async function groupsFor({ caller, query, writing: format }: PageRequest) {
   const q = readTyped(textIn(query, 'q'), 'q')
   if (q === '') return []
   const { privileges } = caller
   const words = await wordsFor(caller, format)
   const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
-  const found = allowed.map(async ([resource, hitOf]): Promise<Group> => {
+  const found = allowed.map(async ([resource, hitOf]) => {
     const service = seenBy(privileges, targetService(resource))
     const ids = await findRecords(caller, findersOf(service), q, SHOWN + 1)
     const seen = textSeenBy(privileges, resource)
@@ -142,6 +131,7 @@ async function groupsFor({ caller, query, writing: format }: PageRequest): Promi
       const { title = titleOf(service, shown), details } = hitOf(shown, words)
       return [{ address: `${service.path}/${id}`, title, details: details.filter((detail) => detail !== '') }]
     })
+    // The address of the list of all of them; null: there are no more.
     const more = ids.length > SHOWN ? `${service.path}?${new URLSearchParams({ find: q })}` : null
     return { service, hits, more }
   })
