@@ -20,19 +20,9 @@ const states: Readonly<Record<string, Text>> = {
   failed: t('given up'),
 }
 
-interface Receiver {
-  readonly host: string
-  readonly webhooks: number
-  readonly stores: number
-  readonly pending: number
-  readonly failing: number
-  readonly paused: number
-  readonly oldest: Date | null
-}
-
 /** The receivers that wait or fail, without those of test stores, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
 export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPage> {
-  const receivers = await db.$queryRaw<Receiver[]>`
+  const receivers = await db.$queryRaw`
     WITH "troubled" AS (
       SELECT "Webhook".*, "waiting"."count", "waiting"."oldest" FROM "Webhook"
       CROSS JOIN LATERAL (

@@ -8,14 +8,9 @@ const IMAGES_MAX = 200
 /** The policy of a page is a header. */
 const ORIGINS_MAX = 20
 
-export interface Images {
-  /** By the address as it is stored: the address to load. */
-  readonly addresses: ReadonlyMap<string, string>
-  readonly origins: readonly string[]
-}
-
 /** The images that a record names, as far as a page may show them. A relative address lies in the shop, and pictures of the sandbox, which has none, on this server. */
-export function imagesOf(service: Service, record: Wire, secureUrl: string): Images {
+export function imagesOf(service: Service, record: Wire, secureUrl: string) {
+  /** By the address as it is stored: the address to load. */
   const addresses = new Map<string, string>()
   const origins = new Set<string>()
   for (const text of new Set(textsOf(service, record))) {

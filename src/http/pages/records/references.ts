@@ -84,13 +84,6 @@ export function formReferences(section: Pick<Section, 'values' | 'list'>, form: 
   }))
 }
 
-export interface LookedUp {
-  /** With numbers in place of typed words that match exactly one record. */
-  readonly form: Form
-  /** What other words fit, by the field's name. */
-  readonly choices: ReadonlyMap<string, Matches>
-}
-
 /**
  * Finds the records that a form names in words, and for `asked` also by number. `NAME.choice` is what somebody chose
  * of several records that fit.
@@ -100,8 +93,10 @@ export async function lookUp(
   section: Pick<Section, 'values' | 'list'>,
   typed: Form,
   asked = '',
-): Promise<LookedUp> {
+): Promise<{ form: Form; choices: ReadonlyMap<string, Matches> }> {
+  /** With numbers in place of typed words that match exactly one record. */
   const form: Record<string, string | string[]> = { ...typed }
+  /** What other words fit, by the field's name. */
   const choices = new Map<string, Matches>()
   let count = 0
   for (const { name, refersTo } of fieldsIn(section, typed)) {

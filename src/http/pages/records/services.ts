@@ -1,11 +1,12 @@
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
-import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
+import { containing, type Filter, type FilterKind, type Filters } from '../../../engine/definition/filters.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
+import type { Order } from '../../../engine/reading/read.ts'
+import { type Sql, sql } from '../../../foundation/database/sql.ts'
 import { capital, labelOf, plural } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import { resourceNamed, resources, targetOf } from '../../../shop/registry.ts'
 import { type ServiceWords, serviceWords } from '../../../shop/staff/names.ts'
-import { type Sorting, sortsOf } from './sorts.ts'
 import { plain, type Special } from './special.ts'
 
 // What the pages of a service's records are made from: its definition, and what is handed in beside it.
@@ -71,6 +72,20 @@ export interface Service extends ServiceWords, Parts {
 export interface Search {
   readonly value: Value
   readonly filter: Filter
+}
+
+/** What a list can be sorted by. */
+export interface Sorting {
+  readonly value: Value
+  readonly by: Omit<Order, 'isDescending'>
+  readonly kind: FilterKind | 'id'
+}
+
+const typeOf: Partial<Record<FilterKind, Sql>> = {
+  integer: sql`int`,
+  number: sql`numeric`,
+  since: sql`timestamptz`,
+  until: sql`timestamptz`,
 }
 
 /** Every service with records of a store that programs can read. */
@@ -178,6 +193,18 @@ function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[],
     value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column) }],
   )
   return [...indexed, ...walks]
+}
+
+/** What a list can be sorted by: the identifier, and columns with an index for a range. */
+function sortsOf({ filters }: Resource, values: readonly Value[], key: Value): Sorting[] {
+  const sorts = new Map<string, Sorting>([['id', { value: key, by: { column: 'id', type: sql`int` }, kind: 'id' }]])
+  for (const { kind, column } of Object.values(filters)) {
+    const type = typeOf[kind]
+    const value = values.find(({ field }) => field.column === column)
+    if (column === undefined || type === undefined || value === undefined || value.field.nullable) continue
+    sorts.set(column, { value, by: { column, type }, kind })
+  }
+  return [...sorts.values()]
 }
 
 /** `prefix` is the path of the list that they are in. */
