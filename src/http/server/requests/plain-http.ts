@@ -30,19 +30,20 @@ export function plainHttpOfPages({
   const isProxy = inBlocks(trustProxy)
   return (request) => {
     const fault = plainHttpFault(publicUrl, request)
-    return fault === null ? null : advised(fault, request, isProxy(request.socket.remoteAddress ?? ''))
+    if (fault === null) return null
+    const { method, headers, socket } = request
+    const isTrusted = isProxy(socket.remoteAddress ?? '')
+    const isUnknown = !isTrusted && headers['x-forwarded-proto'] !== undefined
+    return {
+      fault: fault + adviceFor(isTrusted, isUnknown),
+      canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknown,
+    }
   }
 }
 
-function advised(fault: string, { method, headers }: FastifyRequest, isTrusted: boolean): PlainHttpOfPage {
-  const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
-  const advice = isTrusted
-    ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
-    : '. If a proxy ended TLS, add its address to TRUST_PROXY'
-  return {
-    fault: isTrusted || isUnknownProxy ? fault + advice : fault,
-    canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,
-  }
+function adviceFor(isTrusted: boolean, isUnknown: boolean): string {
+  if (isTrusted) return '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
+  return isUnknown ? '. If a proxy ended TLS, add its address to TRUST_PROXY' : ''
 }
 
 interface Application {
