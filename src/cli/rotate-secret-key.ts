@@ -32,7 +32,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   parseArgs({ args, options: {} })
   const config = readConfig(environment)
   const { dataDir } = config
-  if (config.secretKey !== null && config.previousSecretKey === null) throw new StartupError(noFormerKey)
+  if (config.secretKey !== null && config.secretKeyPrevious === null) throw new StartupError(noFormerKey)
   await using database = await openDatabase(config)
   // Refuses a database that cannot be reached, or is of another version.
   await (await openSnapshot(database.url)).close()

@@ -7,26 +7,20 @@ import { type EndTurn, Semaphore } from '../values/semaphore.ts'
 const KILOBYTE = 1024
 const MEGABYTE = 1024 * KILOBYTE
 
-export interface BytesBounds {
+const defaults = {
   /** For the bodies and answers in flight of all callers. */
-  readonly processMax: number
-  /** For those of one caller. */
-  readonly callerMax: number
-  /** A body or an answer up to this size is not counted, because the number of connections bounds them. */
-  readonly uncountedMax: number
-  /** A body or an answer above this size is large. */
-  readonly largeMin: number
-  /** For the large ones that are parsed, read or composed at once, which takes several times their bytes. */
-  readonly largeMax: number
-}
-
-const defaults: BytesBounds = {
   processMax: 26 * MEGABYTE,
+  /** For those of one caller. */
   callerMax: 24 * MEGABYTE,
+  /** A body or an answer up to this size is not counted, because the number of connections bounds them. */
   uncountedMax: 64 * KILOBYTE,
+  /** A body or an answer above this size is large. */
   largeMin: MEGABYTE,
+  /** For the large ones that are parsed, read or composed at once, which takes several times their bytes. */
   largeMax: 12 * MEGABYTE,
 }
+
+type BytesBounds = Readonly<typeof defaults>
 
 /** How long a large request waits for others. Proxies and HTTP clients give up after 60 s or more. */
 const WAIT_MS = 30_000
@@ -96,7 +90,8 @@ export class BytesInFlight {
         if (refused !== null) throw refused
         send(bytes)
       },
-      waitForUpload: async (bytes) => keep(await this.#uploads.acquire(caller, bytes).catch(throwTooMuch)),
+      waitForUpload: async (bytes) =>
+        keep(await this.#uploads.acquire(caller, bytes).catch(() => Promise.reject(tooMuch()))),
       waitForWork: async (bytes) => {
         keep(await this.#large.acquire(caller, bytes))
         if (isClosed) throw leftEarly()
@@ -167,10 +162,6 @@ function tooMuch(): StoreFailure {
   const message =
     'Too many bytes of this application are in flight; read the answers, and send fewer large requests at the same time'
   return new StoreFailure('throttled', message, { retryAfterSeconds: 1 })
-}
-
-function throwTooMuch(): never {
-  throw tooMuch()
 }
 
 /** The count of this process. */

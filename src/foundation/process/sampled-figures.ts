@@ -22,6 +22,7 @@ interface Options {
 }
 
 interface Value {
+  readonly gauge: string
   readonly value: number
   readonly labels: Readonly<Record<string, string>>
 }
@@ -33,17 +34,13 @@ interface Value {
  */
 export function showSampled({ gauges, sample }: SampledFigures, options: Options): void {
   const { registry, onFailure, everyMs = 15_000, waitMs = 2_000 } = options
-  const values = new Map<string, Value[]>()
+  const values: Value[] = []
   let startedAtMs = Number.NEGATIVE_INFINITY
   let hasFailed = false
   let running: Promise<void> | undefined
   let shown: Promise<void> = Promise.resolve()
 
-  const show: Show = (gauge, value, labels = {}) => {
-    const known = values.get(gauge) ?? []
-    values.set(gauge, known)
-    known.push({ value, labels })
-  }
+  const show: Show = (gauge, value, labels = {}) => values.push({ gauge, value, labels })
 
   async function run(): Promise<void> {
     try {
@@ -60,7 +57,7 @@ export function showSampled({ gauges, sample }: SampledFigures, options: Options
   function refreshed(): Promise<void> {
     if (running === undefined && performance.now() - startedAtMs >= everyMs) {
       startedAtMs = performance.now()
-      values.clear()
+      values.length = 0
       running = run()
       shown = Promise.race([running, delay(waitMs, undefined, { ref: false })])
     }
@@ -78,7 +75,7 @@ export function showSampled({ gauges, sample }: SampledFigures, options: Options
         this.reset()
         // Without labels a gauge begins with 0, which would be a value.
         if (labelNames.length === 0) this.remove()
-        for (const { value, labels } of values.get(name) ?? []) this.set(labels, value)
+        for (const { gauge, value, labels } of values) if (gauge === name) this.set(labels, value)
       },
     })
   }

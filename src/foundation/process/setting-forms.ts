@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
@@ -106,7 +107,7 @@ function shown(problem: string, allowed: string): (issue: { input?: unknown }) =
 }
 
 export function addressBlocks() {
-  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16').optional()
+  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16')
 }
 
 export function commaList(isAllowed: (item: string) => boolean, problem: string, allowed: string) {
@@ -130,8 +131,18 @@ export function port(min: number) {
 }
 
 export function wholeNumber(problem: string, min: number, max: number) {
-  const isAllowed = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max
-  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`)
+  const isAllowed = (text: string) => /^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max
+  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`).transform(Number)
+}
+
+/** 0: null, which is for ever. */
+export function days() {
+  return wholeNumber('is not a number of days', 0, 36_500).transform((count) => count || null)
+}
+
+/** Its absolute path. */
+export function folder() {
+  return z.string().transform((path) => resolve(path))
 }
 
 export function isBaseAddress(text: string): boolean {

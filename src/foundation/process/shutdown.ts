@@ -34,7 +34,7 @@ export interface Shutdown {
  * over, so that no step of the start loses what it uses. `drainMs`: the time between a signal and the end of the listener.
  */
 export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number): Shutdown {
-  const parts: { name: string; part: Part }[] = []
+  const parts: [name: string, part: Part][] = []
   let requestedAt: number | undefined
   let isDefect = false
 
@@ -42,14 +42,7 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
     requestedAt ??= Date.now()
     setTimeout(() => process.exit(1), END_TIMEOUT_MS + drainMs).unref()
     await Promise.race([started.catch(() => undefined), delay(STOP_TIMEOUT_MS)])
-    let isInOrder = true
-    for (const { name, part } of parts.splice(0).reverse()) {
-      await part.stop().catch((error: unknown) => {
-        log.error({ err: error }, `${name} could not be stopped in order`)
-        isInOrder = false
-      })
-    }
-    return isInOrder
+    return stopAll(parts.splice(0).reverse(), log)
   }
 
   async function end(code: number): Promise<void> {
@@ -60,28 +53,21 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
     process.exit(exitCode)
   }
 
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (requestedAt !== undefined && Date.now() - requestedAt > SAME_SIGNAL_MS) process.exit(1)
-      log.info({ signal }, 'stopping')
-      end(0)
-    })
+  endBySignals(log, () => requestedAt, end)
+  const fail = (event: string) => (error: unknown) => {
+    isDefect = true
+    log.fatal({ err: error }, event)
+    end(1)
   }
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (error: unknown) => {
-      isDefect = true
-      log.fatal({ err: error }, event)
-      end(1)
-    })
-  }
+  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, fail(event))
 
   return {
     add: (name, part) => {
-      parts.push({ name, part })
+      parts.push([name, part])
       return part
     },
     start: async () => {
-      for (const { part } of [...parts]) await part.start?.()
+      for (const [, part] of [...parts]) await part.start?.()
     },
     isRequested: () => requestedAt !== undefined,
     checkpoint: () => {
@@ -92,4 +78,26 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
     },
     stop,
   }
+}
+
+function endBySignals(log: Log, requestedAt: () => number | undefined, end: (code: number) => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (Date.now() - (requestedAt() ?? Number.POSITIVE_INFINITY) > SAME_SIGNAL_MS) process.exit(1)
+      log.info({ signal }, 'stopping')
+      end(0)
+    })
+  }
+}
+
+/** Returns false when one of them failed to stop. */
+async function stopAll(parts: readonly (readonly [name: string, part: Part])[], log: Log): Promise<boolean> {
+  let isInOrder = true
+  for (const [name, part] of parts) {
+    await part.stop().catch((error: unknown) => {
+      log.error({ err: error }, `${name} could not be stopped in order`)
+      isInOrder = false
+    })
+  }
+  return isInOrder
 }

@@ -51,10 +51,10 @@ describe('without settings', () => {
       representationCacheMb: 32,
       dataDir: resolve('.data'),
       secretKey: null,
-      nextSecretKey: null,
-      previousSecretKey: null,
+      secretKeyNext: null,
+      secretKeyPrevious: null,
       operatorKey: null,
-      previousOperatorKey: null,
+      operatorKeyPrevious: null,
       sandbox: true,
       restPrefixes: ['/StoreWebAPI'],
       soapPath: '/cart.asmx',
@@ -71,7 +71,7 @@ describe('without settings', () => {
       backupDir: null,
       backupHours: 24,
       backupKeep: 7,
-      drainMs: 0,
+      drainSeconds: 0,
       logLevel: 'info',
     })
   })
@@ -354,7 +354,7 @@ test('a further key goes with the one that it stands beside, and is another', ()
   const next = 'n'.repeat(32)
   expect(
     readConfig({ ...production, SECRET_KEY_NEXT: next, SECRET_KEY_PREVIOUS: `${next}p`, OPERATOR_KEY_PREVIOUS: next }),
-  ).toMatchObject({ nextSecretKey: next, previousSecretKey: `${next}p`, previousOperatorKey: next })
+  ).toMatchObject({ secretKeyNext: next, secretKeyPrevious: `${next}p`, operatorKeyPrevious: next })
   expect(faults({ SECRET_KEY_NEXT: next })).toMatch('SECRET_KEY_NEXT is set without SECRET_KEY')
   expect(faults({ ...production, SECRET_KEY_PREVIOUS: secretKey })).toMatch('SECRET_KEY_PREVIOUS is the same as')
   expect(faults({ ...production, OPERATOR_KEY_PREVIOUS: operatorKey })).toMatch('OPERATOR_KEY_PREVIOUS is the same as')
