@@ -240,30 +240,7 @@ export function fieldSet(fields: Fields): FieldSet {
 }
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
-type ValueOptions = Partial<
-  Pick<
-    ValueField,
-    | 'column'
-    | 'access'
-    | 'sql'
-    | 'required'
-    | 'nullable'
-    | 'isOptional'
-    | 'description'
-    | 'meanings'
-    | 'label'
-    | 'hint'
-    | 'isImage'
-    | 'isHtml'
-    | 'isCountry'
-    | 'isDay'
-    | 'offered'
-    | 'names'
-    | 'leadsTo'
-    | 'needs'
-    | 'numberKind'
-  >
->
+type ValueOptions = Partial<Omit<ValueField, 'kind' | 'schema' | 'default' | 'defaultNow' | 'bounds' | 'isMoney'>>
 
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
@@ -407,12 +384,7 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
   return { ...object(typeName, {}, description), variants }
 }
 
-type ListOptions = Partial<
-  Pick<
-    ListField,
-    'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'labels' | 'mainly'
-  >
->
+type ListOptions = Partial<Omit<ListField, 'kind' | 'typeName' | 'fields' | 'key'>>
 
 export function list<Inner extends Fields, const Options extends ListOptions>(
   typeName: string,

@@ -303,8 +303,6 @@ interface Region {
   text: string
 }
 
-type WriteMembers<Row, Details> = (out: Composed, row: Row, details: Details) => void
-
 const nowhere: Region = { text: '' }
 
 /** A text while it is being written. */
@@ -329,7 +327,7 @@ class Composed {
   }
 
   /** Writes the region, with what `write` writes in its place. */
-  writeOver<Row, Details>(region: Region, write: WriteMembers<Row, Details>, row: Row, details: Details): void {
+  writeOver(region: Region, write: Members['write'], row: Selected, details: Details): void {
     const outer = this.#region
     const outerDone = this.#done
     this.#region = region
