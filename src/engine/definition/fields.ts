@@ -495,6 +495,11 @@ export function hasRows(field: Field | undefined): field is TableList {
   return field?.kind === 'list' && field.rows !== undefined
 }
 
+/** The lists that are stored in tables, with their wire names. */
+export function tableLists({ entries }: FieldSet): { readonly name: string; readonly field: TableList }[] {
+  return entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
+}
+
 /** The wire path of the field of a column; undefined if no field has it. */
 export function columnPath({ leaves }: FieldSet, column: string): readonly string[] | undefined {
   return leaves.find(({ field }) => field.kind !== 'list' && field.column === column)?.path

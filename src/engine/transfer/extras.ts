@@ -1,6 +1,6 @@
 import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { readDate } from '../../foundation/values/dates.ts'
-import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../definition/fields.ts'
+import { type FieldSet, isFilledIn, LONG_TEXT, type Scalar, type TableList, tableLists } from '../definition/fields.ts'
 import { isRecord, type Patch } from '../definition/input.ts'
 import { arrayOf, keyColumn, rowOrder, type Selected } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
@@ -66,8 +66,7 @@ type ListExtras = ReturnType<typeof listsWithExtras>[number]
 
 /** `key`: the key column, if the wire may show 0 for the key. */
 function listsWithExtras({ fields }: Resource) {
-  return fields.entries.flatMap(([name, field]) => {
-    if (!hasRows(field)) return []
+  return tableLists(fields).flatMap(({ name, field }) => {
     const key = field.zeroKeyIsOnly ? keyColumn(field) : null
     const columns = [...(key === null ? [] : [key]), ...Object.keys(field.rows.hidden ?? {})]
     return columns.length > 0 ? [{ name, field, key, columns }] : []
