@@ -7,8 +7,6 @@ import type { ComparedChange, Difference } from './differences.ts'
 
 // Who changed which fields of a record. Events tell programs what a record is; this tells people how it came to be so.
 
-export type ActorKind = ReturnType<typeof actorKind>
-
 /** A record by its table, which names its service. */
 export interface RecordName {
   readonly recordType: string
@@ -19,7 +17,7 @@ export interface RecordName {
 export interface HistoryEntry extends RecordName {
   readonly id: number
   readonly kind: 'create' | 'update' | 'delete'
-  readonly actorKind: ActorKind
+  readonly actorKind: ReturnType<typeof actorKind>
   readonly actor: string
   readonly at: Date
   readonly changed: readonly Difference[]
