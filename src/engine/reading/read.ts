@@ -261,15 +261,10 @@ export function listFixed(
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
+  const conditions = [sql`t."storeId" = ${caller.store.id}::int`, sql`t."id" = ${id}::int`, ...owned(caller, resource)]
   const found = await rowsInTurn(caller)`
-    SELECT 1 FROM ${identifier(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`
+    SELECT 1 FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`
   return found.length > 0
-}
-
-/** Matches one record, if the caller may know of it, as a condition over `t`. */
-function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
-  const record = sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`
-  return join([record, ...owned(caller, resource)], ' AND ')
 }
 
 function owned(caller: Caller, { owner }: Resource): Sql[] {
@@ -277,12 +272,7 @@ function owned(caller: Caller, { owner }: Resource): Sql[] {
   return condition === null ? [] : [condition]
 }
 
-/** The id of the record with this alternate key (a product's SKU), ignoring case; null if none. */
-export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
-  return (await findByAlternateKeys(caller, resource, [text])).get(text) ?? null
-}
-
-/** The ids of the records with these alternate keys, ignoring case. */
+/** The ids of the records with these alternate keys (the SKUs of products), ignoring case. */
 export function findByAlternateKeys(
   caller: Caller,
   { table, alternateKey = '', keyForms = (text) => [text] }: Resource,

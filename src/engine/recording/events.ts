@@ -74,12 +74,11 @@ export function raise(
     body: body ?? null,
     members: members && new Set<string>(),
   }
-  for (const member of members ?? []) if (isShown(resource, member)) event.members?.add(member)
+  for (const member of members ?? []) {
+    const isShown = resource.fields.get(member.split('.', 1)[0] as string) !== undefined
+    if (isShown) event.members?.add(member)
+  }
   raised.set(key, event)
-}
-
-function isShown({ fields }: Resource, member: string): boolean {
-  return fields.get(member.split('.', 1)[0] as string) !== undefined
 }
 
 /**
@@ -142,18 +141,15 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       if (written) bodies.set(nameOf(resource, recordId), resource.reader.compose(written))
       else ids.add(recordId)
     }
-    const read = ids.size === 0 ? [] : await readSelected(tx, resource, [...ids])
-    for (const [id, row] of read) bodies.set(nameOf(resource, id), resource.reader.compose(row))
+    if (ids.size === 0) continue
+    const { table, reader } = resource
+    const rows = await queryRows<{ id: number; row: string }>(tx.db)`
+      SELECT t."id", ${reader.select}::text AS "row"
+      FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
+      WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`
+    for (const { id, row } of rows) bodies.set(nameOf(resource, id), reader.compose(JSON.parse(row) as Selected))
   }
   return bodies
-}
-
-async function readSelected(tx: Caller, { table, reader }: RecordKind, ids: readonly number[]) {
-  const rows = await queryRows<{ id: number; row: string }>(tx.db)`
-    SELECT t."id", ${reader.select}::text AS "row"
-    FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
-    WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew(ids)}`
-  return rows.map(({ id, row }) => [id, JSON.parse(row) as Selected] as const)
 }
 
 function nameOf({ service }: RecordKind, recordId: number): string {

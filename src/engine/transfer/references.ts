@@ -2,7 +2,7 @@ import { queryRows } from '../../foundation/database/client.ts'
 import { identifier, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
-import { hasRows } from '../definition/fields.ts'
+import { tableLists } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import type { Resource } from '../definition/resource.ts'
@@ -18,7 +18,7 @@ export interface Reference {
 
 /** Reads the references of a resource from the foreign keys of the database. */
 export async function referencesOf(caller: Caller, resource: Resource): Promise<Reference[]> {
-  const lists = resource.fields.entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
+  const lists = tableLists(resource.fields)
   const tables = [resource.table, ...lists.map(({ field }) => field.rows.table)]
   const keys = await queryRows<{ table: string; column: string; target: string }>(caller.db)`
      SELECT f."relname" AS "table", a."attname" AS "column", r."relname" AS "target"

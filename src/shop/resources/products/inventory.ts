@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { inChange } from '../../../engine/changing/change.ts'
 import { refusalOf } from '../../../engine/definition/constraints.ts'
-import { findByAlternateKey } from '../../../engine/reading/read.ts'
+import { findByAlternateKeys } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { products } from './products.ts'
@@ -35,8 +35,8 @@ export async function changeInventory(
   sku: string,
   { quantity, mode }: { readonly quantity: number; readonly mode: 'replace' | 'add' },
 ): Promise<number> {
-  const productId = await findByAlternateKey(caller, products, sku)
-  if (productId === null) {
+  const productId = (await findByAlternateKeys(caller, products, [sku])).get(sku)
+  if (productId === undefined) {
     throw new StoreFailure('not-found', `There is no Product ${sku.slice(0, SHOWN_LENGTH_MAX)}`, {
       field: 'SKU',
       logMessage: 'There is no such Product',
