@@ -275,16 +275,14 @@ class Builder {
     const container = this.#open.at(-1)
     if (container !== undefined) throw this.#problem(container, this.#text.length)
     // A document without a container that is longer than a piece.
-    if (this.#root?.value === undefined || this.#root.value === null) return parseWhole(this.#text)
+    if (!this.#root?.value) return parseWhole(this.#text)
     if (!isBlank(this.#text.slice(this.#rootEnd))) throw this.#outside()
     return this.#root.value
   }
 
   #outside(): SyntaxProblem {
-    const isShort = this.#root?.value === undefined || this.#root.value === null
-    return isShort
-      ? new SyntaxProblem(0, '', this.#text.length)
-      : new SyntaxProblem(this.#rootEnd, '[]', this.#text.length)
+    const isLong = Boolean(this.#root?.value)
+    return new SyntaxProblem(isLong ? this.#rootEnd : 0, isLong ? '[]' : '', this.#text.length)
   }
 
   /** A problem between `from` of the container, or of one around it that has a value, and the character at `end`. */
