@@ -21,12 +21,6 @@ interface Options {
   readonly waitMs?: number
 }
 
-interface Value {
-  readonly gauge: string
-  readonly value: number
-  readonly labels: Readonly<Record<string, string>>
-}
-
 /**
  * Registers gauges whose values take a while to find. They are sampled when somebody scrapes, at most every 15 s and one sample
  * at a time, whatever the number of scrapes. A scrape never fails because of them and waits 2 s at most: values that are not
@@ -34,13 +28,13 @@ interface Value {
  */
 export function showSampled({ gauges, sample }: SampledFigures, options: Options): void {
   const { registry, onFailure, everyMs = 15_000, waitMs = 2_000 } = options
-  const values: Value[] = []
+  const values: Parameters<Show>[] = []
   let startedAtMs = Number.NEGATIVE_INFINITY
   let hasFailed = false
   let running: Promise<void> | undefined
   let shown: Promise<void> = Promise.resolve()
 
-  const show: Show = (gauge, value, labels = {}) => values.push({ gauge, value, labels })
+  const show: Show = (...value) => values.push(value)
 
   async function run(): Promise<void> {
     try {
@@ -75,7 +69,7 @@ export function showSampled({ gauges, sample }: SampledFigures, options: Options
         this.reset()
         // Without labels a gauge begins with 0, which would be a value.
         if (labelNames.length === 0) this.remove()
-        for (const { gauge, value, labels } of values) if (gauge === name) this.set(labels, value)
+        for (const [gauge, value, labels = {}] of values) if (gauge === name) this.set(labels, value)
       },
     })
   }

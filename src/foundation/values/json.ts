@@ -81,9 +81,8 @@ export function valueIn(object: unknown, path: readonly string[]): unknown {
 export function setIn(object: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
   if (inner.length === 0) object[name] = value
   else {
-    const within = (object[name] ?? {}) as Record<string, unknown>
-    object[name] = within
-    setIn(within, inner, value)
+    object[name] ??= {}
+    setIn(object[name] as Record<string, unknown>, inner, value)
   }
 }
 

@@ -40,7 +40,13 @@ export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS,
     complaint: 'test stores could not be worked on',
     everyMs,
     claim: () => claimNext(services),
-    work: (claimed, isStopping) => workOn(services, fill, claimed, isStopping),
+    work: async (claimed, isStopping) => {
+      const { state, developerId, storeId } = claimed
+      if (state === 'ending') return empty(services, claimed, isStopping)
+      // The account of the developer has ended.
+      if (developerId === null) return changeAccess(services, (tx) => end(tx, services, storeId))
+      return fillOne(services, fill, claimed)
+    },
     release: ({ storeId, claim }) =>
       services.db.testStore.updateMany({ where: { storeId, claim }, data: { leasedUntil: null } }),
   })
@@ -55,19 +61,6 @@ async function claimNext({ db, now }: RunnerServices): Promise<TestStore[]> {
     ELSE "developerId" IS NULL END`
   const wanted = { key: ['storeId'], where, order: 'claim', limit: 1 }
   return claimFree(db, leases.testStore, now, wanted)
-}
-
-async function workOn(
-  services: RunnerServices,
-  fill: Fill,
-  claimed: TestStore,
-  isStopping: () => boolean,
-): Promise<void> {
-  const { state, developerId, storeId } = claimed
-  if (state === 'ending') return empty(services, claimed, isStopping)
-  // The account of the developer has ended.
-  if (developerId === null) return changeAccess(services, (tx) => end(tx, services, storeId))
-  return fillOne(services, fill, claimed)
 }
 
 /** Makes the records in one transaction, which holds the row: whatever becomes of the lease, nobody else fills the store. */
