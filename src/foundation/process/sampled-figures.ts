@@ -11,14 +11,15 @@ export interface SampledFigures {
   readonly sample: (show: Show) => Promise<void>
 }
 
+/** How long a scrape waits for a sample. */
+const WAIT_MS = 2_000
+
 interface Options {
   readonly registry: Registry
   /** Gets what `sample` throws, unless the one before failed too. */
   readonly onFailure: (error: unknown) => void
   /** The shortest time between two samples; default: 15 s. */
   readonly everyMs?: number
-  /** How long a scrape waits for a sample; default: 2 s. */
-  readonly waitMs?: number
 }
 
 /**
@@ -27,7 +28,7 @@ interface Options {
  * found by then are absent.
  */
 export function showSampled({ gauges, sample }: SampledFigures, options: Options): void {
-  const { registry, onFailure, everyMs = 15_000, waitMs = 2_000 } = options
+  const { registry, onFailure, everyMs = 15_000 } = options
   const values: Parameters<Show>[] = []
   let startedAtMs = Number.NEGATIVE_INFINITY
   let hasFailed = false
@@ -53,7 +54,7 @@ export function showSampled({ gauges, sample }: SampledFigures, options: Options
       startedAtMs = performance.now()
       values.length = 0
       running = run()
-      shown = Promise.race([running, delay(waitMs, undefined, { ref: false })])
+      shown = Promise.race([running, delay(WAIT_MS, undefined, { ref: false })])
     }
     return shown
   }
