@@ -4,14 +4,12 @@ import { StoreFailure } from './failure.ts'
 import { parseExactly } from './long-number.ts'
 import { PIECE_LENGTH, runInSlices, type Steps } from './slices.ts'
 
-export interface JsonBounds {
+export const jsonBounds = {
   /** Values of one record: members and items at all depths. The records are the items of a list, or the whole document. */
-  readonly recordValuesMax: number
+  recordValuesMax: 40_000,
   /** Values of the whole document. */
-  readonly valuesMax: number
+  valuesMax: 500_000,
 }
-
-export const jsonBounds: JsonBounds = { recordValuesMax: 40_000, valuesMax: 500_000 }
 
 /** Nested objects and lists; a record needs four levels. */
 const DEPTH_MAX = 32

@@ -58,7 +58,7 @@ export const changedInbox = namedObject({
 })
 
 /** Identifies an inbox of a developer. For any other developer it does not exist: all functions throw (404). */
-export interface OwnInbox {
+interface OwnInbox {
   readonly developerId: number
   readonly id: number
 }

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 250
 type Keys = Pick<Secrets, 'keyId' | 'keyIds'>
 
 /** What runs on the database: numbers of keys (`numberOf`). */
-export interface RunningProcess {
+interface RunningProcess {
   readonly writes: number
   readonly reads: readonly number[]
 }
