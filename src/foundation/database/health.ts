@@ -92,16 +92,9 @@ export class DatabaseHealth {
       if (error !== undefined) this.#note(error)
     }
     this.#waiting.add(waiting)
-    statement().then(
-      (value) => {
-        end()
-        resolve(value)
-      },
-      (error) => {
-        end(error)
-        reject(error)
-      },
-    )
+    const answer = statement()
+    answer.then(() => end(), end)
+    answer.then(resolve, reject)
     // The circuit is open: stop waiting for the result.
     if (this.#isSilent) waiting.giveUp()
     this.#watching ??= setInterval(() => this.#lookAtWaiting(), QUIET_MS / 2).unref()
