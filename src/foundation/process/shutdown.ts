@@ -42,12 +42,10 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
   }
 
   endBySignals(log, () => requestedAt, end)
-  const fail = (event: string) => (error: unknown) => {
+  endByDefects(log, () => {
     isDefect = true
-    log.fatal({ err: error }, event)
     end(1)
-  }
-  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, fail(event))
+  })
 
   return {
     /** Registers a part, and returns it. Parts start in order and stop in reverse order. */
@@ -79,6 +77,15 @@ function endBySignals(log: Log, requestedAt: () => number | undefined, end: (cod
       if (Date.now() - (requestedAt() ?? Number.POSITIVE_INFINITY) > SAME_SIGNAL_MS) process.exit(1)
       log.info({ signal }, 'stopping')
       end(0)
+    })
+  }
+}
+
+function endByDefects(log: Log, end: () => void): void {
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
+    process.on(event, (error: unknown) => {
+      log.fatal({ err: error }, event)
+      end()
     })
   }
 }
