@@ -73,7 +73,7 @@ async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {
 
 /** Otherwise a process could not read what is moved, or would go on storing under the former key. */
 async function requireNewKeyEverywhere({ db, secrets }: { db: Db; secrets: Secrets }, config: Config): Promise<void> {
-  const others = await otherProcesses((text, values) => db.$queryRawUnsafe(text, ...values))
+  const others = await otherProcesses({ query: (text, values = []) => db.$queryRawUnsafe(text, ...values) })
   const count = others.filter(({ writes }) => writes !== numberOf(secrets.keyId)).length
   if (count === 0) return
   const advice =

@@ -1,7 +1,7 @@
 import { forgetRepresentations } from '../engine/reading/representations.ts'
 import { connect, type Db } from '../foundation/database/client.ts'
 import { requireDirect } from '../foundation/database/direct.ts'
-import { createHealth, type DatabaseHealth } from '../foundation/database/health.ts'
+import { DatabaseHealth } from '../foundation/database/health.ts'
 import { backgroundLimits, requestLimits } from '../foundation/database/limits.ts'
 import { createDatabaseMetrics } from '../foundation/database/metrics.ts'
 import { migrate } from '../foundation/database/migrations.ts'
@@ -33,7 +33,7 @@ export async function openDatabase(config: Config, { log, outageLines, metrics }
   await migrateDatabase({ url, directUrl }, log)
   parts.checkpoint()
 
-  const databaseHealth = parts.add('the health of the database', createHealth(url, log))
+  const databaseHealth = parts.add('the health of the database', new DatabaseHealth(url, log))
   outageLines.watch(databaseHealth)
   const clients = connectAll(url, config, { databaseHealth, metrics }, parts)
   const { db } = clients

@@ -28,20 +28,7 @@ const WAITING_MAX = 500
 const WAITING_OF_CALLER_MAX = 50
 
 /** The bytes that one request and its answer hold. */
-export interface Holding {
-  /** Counts received bytes. Throws `throttled` beyond the caller's bound, `unavailable` beyond the process's. */
-  readonly receive: (bytes: number) => void
-  /** Counts the bytes of an answer, which exists already. */
-  readonly send: (bytes: number) => void
-  /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
-  readonly waitForUpload: (bytes: number) => Promise<void>
-  /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
-  readonly waitForWork: (bytes: number) => Promise<void>
-  /** Counts nothing any more, until something is received or sent. Ends the turns. */
-  readonly drop: () => void
-  /** The same for good. */
-  readonly close: () => void
-}
+export type Holding = ReturnType<BytesInFlight['open']>
 
 /** Counts the bytes in flight of one process. */
 export class BytesInFlight {
@@ -65,7 +52,7 @@ export class BytesInFlight {
     return this.#total
   }
 
-  open(caller: string): Holding {
+  open(caller: string) {
     let held = 0
     let isClosed = false
     const turns: EndTurn[] = []
@@ -83,19 +70,25 @@ export class BytesInFlight {
       this.#large.recheck()
     }
     return {
+      /** Counts the bytes of an answer, which exists already. */
       send,
+      /** Counts nothing any more, until something is received or sent. Ends the turns. */
       drop,
-      receive: (bytes) => {
+      /** Counts received bytes. Throws `throttled` beyond the caller's bound, `unavailable` beyond the process's. */
+      receive: (bytes: number) => {
         const refused = this.#fault(caller, bytes)
         if (refused !== null) throw refused
         send(bytes)
       },
-      waitForUpload: async (bytes) =>
+      /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
+      waitForUpload: async (bytes: number) =>
         keep(await this.#uploads.acquire(caller, bytes).catch(() => Promise.reject(tooMuch()))),
-      waitForWork: async (bytes) => {
+      /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
+      waitForWork: async (bytes: number) => {
         keep(await this.#large.acquire(caller, bytes))
         if (isClosed) throw leftEarly()
       },
+      /** As `drop`, for good. */
       close: () => {
         isClosed = true
         drop()

@@ -58,34 +58,34 @@ const Settings = z.object({
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
-  TRUST_PROXY: addressBlocks().default([]),
+  TRUST_PROXY: addressBlocks.default([]),
   /** The connections of clients that the process has at once, on each port. */
   MAX_CONNECTIONS: wholeNumber('is not a number of connections', 10, 100_000).default(1000),
   /** Null: the embedded database in `dataDir`. */
-  DATABASE_URL: databaseUrl(),
+  DATABASE_URL: databaseUrl,
   /** The same database past a pooler, for what needs a session of its own. */
-  DATABASE_DIRECT_URL: databaseUrl(),
+  DATABASE_DIRECT_URL: databaseUrl,
   /** Where `npm run move` moves the store; the server does not read it. */
-  TARGET_DATABASE_URL: databaseUrl(),
+  TARGET_DATABASE_URL: databaseUrl,
   /** The most connections for requests. */
   DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default(10),
   /** The most connections for deliveries, imports, exports and what is deleted by age. */
   DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default(4),
   /** Whether connections keep statements prepared, which some poolers do not allow. */
-  DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
+  DATABASE_PREPARED_STATEMENTS: yesOrNo.default(true),
   REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default(32),
   /** Absolute. */
-  DATA_DIR: folder().default(() => resolve('.data')),
+  DATA_DIR: folder.default(() => resolve('.data')),
   /** Null, only with the embedded database: generated into `dataDir`. */
-  SECRET_KEY: secretKey(),
+  SECRET_KEY: secretKey,
   /** Secrets that are stored under these are read too. */
-  SECRET_KEY_NEXT: secretKey(),
-  SECRET_KEY_PREVIOUS: secretKey(),
+  SECRET_KEY_NEXT: secretKey,
+  SECRET_KEY_PREVIOUS: secretKey,
   /** As `secretKey`. */
-  OPERATOR_KEY: operatorKey(),
+  OPERATOR_KEY: operatorKey,
   /** Admits the operator too; null: no other key does. */
-  OPERATOR_KEY_PREVIOUS: operatorKey(),
-  SANDBOX: yesOrNo().optional(),
+  OPERATOR_KEY_PREVIOUS: operatorKey,
+  SANDBOX: yesOrNo.optional(),
   /** Each begins with a slash and ends without one; the first is canonical. */
   REST_PREFIXES: commaList(isPrefix, 'is not a path to serve', `such as /StoreWebAPI, outside ${OWN_ADDRESSES}`)
     .refine((prefixes) => areDistinct(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())), {
@@ -114,23 +114,23 @@ const Settings = z.object({
     'an IANA name, such as America/New_York',
   ).default('America/New_York'),
   /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
-  OUTBOUND_ALLOW: addressBlocks().optional(),
+  OUTBOUND_ALLOW: addressBlocks.optional(),
   /** The mail server, with its user and password if it has them. Null: no mail can be sent. */
-  SMTP_URL: smtpUrl(),
+  SMTP_URL: smtpUrl,
   /** The sender of mails, its name empty where there is none; null exactly where `smtpUrl` is. */
   MAIL_FROM: sender().optional(),
   /** Whether anyone may open a developer account, or only the operator. */
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
   /** How long the history of records is kept; null: for ever. */
-  HISTORY_DAYS: days().default(730),
+  HISTORY_DAYS: days.default(730),
   /** How long stock movements are kept, before they are archived and carried forward; null: for ever. */
-  LEDGER_DAYS: days().default(null),
+  LEDGER_DAYS: days.default(null),
   /** How long entries of the audit log are kept, before they are archived; null: for ever. */
-  AUDIT_DAYS: days().default(null),
+  AUDIT_DAYS: days.default(null),
   /** Where they are archived, absolute; null: neither is deleted. */
-  ARCHIVE_DIR: folder().optional(),
+  ARCHIVE_DIR: folder.optional(),
   /** Where the server keeps backups that it makes by itself, absolute; null: it makes none. */
-  BACKUP_DIR: folder().optional(),
+  BACKUP_DIR: folder.optional(),
   /** The age at which the newest backup is followed by another. */
   BACKUP_HOURS: wholeNumber('is not a number of hours', 1, 8_760).default(24),
   /** How many of them stay. */

@@ -15,25 +15,13 @@ export interface Part {
   stop(): Promise<unknown>
 }
 
-export interface Shutdown {
-  /** Registers a part, and returns it. Parts start in order and stop in reverse order. */
-  add<P extends Part>(name: string, part: P): P
-  /** Starts every part that has been registered. */
-  start(): Promise<void>
-  isRequested(): boolean
-  /** Call it between the steps of starting: throws when the process has been told to stop. */
-  checkpoint(): void
-  /** Waits for the drain if a signal stops the process. Returns at once after an error, because the process may be broken. */
-  drain(): Promise<void>
-  /** Stops every part. Returns false when one of them failed to stop. */
-  stop(): Promise<boolean>
-}
+export type Shutdown = ReturnType<typeof handleShutdown>
 
 /**
  * Makes signals and uncaught errors end the process in order. Waits up to 10 s for `started`, which settles when starting is
  * over, so that no step of the start loses what it uses. `drainMs`: the time between a signal and the end of the listener.
  */
-export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number): Shutdown {
+export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number) {
   const parts: [name: string, part: Part][] = []
   let requestedAt: number | undefined
   let isDefect = false
@@ -54,28 +42,31 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
   }
 
   endBySignals(log, () => requestedAt, end)
-  const fail = (event: string) => (error: unknown) => {
+  endByDefects(log, () => {
     isDefect = true
-    log.fatal({ err: error }, event)
     end(1)
-  }
-  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, fail(event))
+  })
 
   return {
-    add: (name, part) => {
+    /** Registers a part, and returns it. Parts start in order and stop in reverse order. */
+    add: <P extends Part>(name: string, part: P): P => {
       parts.push([name, part])
       return part
     },
+    /** Starts every part that has been registered. */
     start: async () => {
       for (const [, part] of [...parts]) await part.start?.()
     },
     isRequested: () => requestedAt !== undefined,
+    /** Call it between the steps of starting: throws when the process has been told to stop. */
     checkpoint: () => {
       if (requestedAt !== undefined) throw new Error('Told to stop while starting')
     },
+    /** Waits for the drain if a signal stops the process. Returns at once after an error, because the process may be broken. */
     drain: async () => {
       if (requestedAt !== undefined && !isDefect) await delay(drainMs)
     },
+    /** Stops every part. Returns false when one of them failed to stop. */
     stop,
   }
 }
@@ -86,6 +77,15 @@ function endBySignals(log: Log, requestedAt: () => number | undefined, end: (cod
       if (Date.now() - (requestedAt() ?? Number.POSITIVE_INFINITY) > SAME_SIGNAL_MS) process.exit(1)
       log.info({ signal }, 'stopping')
       end(0)
+    })
+  }
+}
+
+function endByDefects(log: Log, end: () => void): void {
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
+    process.on(event, (error: unknown) => {
+      log.fatal({ err: error }, event)
+      end()
     })
   }
 }

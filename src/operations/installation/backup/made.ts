@@ -5,7 +5,7 @@ import type { DatabaseFigures } from '../../../foundation/database/figures.ts'
 /** Who makes backups: a server with BACKUP_DIR, or `npm run backup`. */
 const makers = ['schedule', 'command'] as const
 
-export interface MadeBackup {
+interface MadeBackup {
   readonly by: (typeof makers)[number]
   readonly createdAt: Date
   readonly bytes: number
