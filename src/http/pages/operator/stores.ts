@@ -173,7 +173,7 @@ async function contentsOf(services: StorePagesServices, storeId: number) {
       orderBy: { id: 'asc' },
       take: PAGE,
     }),
-    db.recordCount.groupBy({ by: ['table'], where: { storeId }, _sum: { count: true } }),
+    db.recordCount.groupBy({ by: ['table'], where: { storeId }, _sum: { count: true }, orderBy: { table: 'asc' } }),
     db.testStore.findUnique({ where: { storeId }, select: { state: true, developer: { select: { email: true } } } }),
   ])
   const roles = [...Object.keys(builtInRoles), ...own.map(({ role }) => role)]
