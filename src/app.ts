@@ -1,11 +1,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
-import type { Authenticator } from './access/applications/authenticate.ts'
 import type { CallLog } from './access/applications/calls/call-log.ts'
 import { keepRepresentations } from './engine/reading/representations.ts'
-import type { Db } from './foundation/database/client.ts'
-import type { DatabaseHealth } from './foundation/database/health.ts'
-import type { Outbound } from './foundation/outbound/outbound.ts'
 import type { Config } from './foundation/process/settings.ts'
 import { answerFailure, answerUnknownAddress, sendErrorPage } from './http/html/errors.ts'
 import { openPages } from './http/html/page-routes.ts'
@@ -21,8 +17,7 @@ import { examples, samples } from './http/reference/examples.ts'
 import { describeReference, type ReferenceServices, reference } from './http/reference/routes.ts'
 import { describeRest } from './http/rest/openapi/describe.ts'
 import { prefixAdvice, type RestServices, rest } from './http/rest/routes.ts'
-import { describeProcess, processRoutes } from './http/server/figures/health.ts'
-import type { Metrics } from './http/server/figures/metrics.ts'
+import { describeProcess, type ProcessServices, processRoutes } from './http/server/figures/health.ts'
 import { describeRoutes } from './http/server/json/json-routes.ts'
 import { countBytesInFlight } from './http/server/requests/bytes-in-flight.ts'
 import { installCompression } from './http/server/requests/compression.ts'
@@ -31,7 +26,7 @@ import { answerUnknown, answerUnreadable, answerUnroutable } from './http/server
 import { requestIdOf, setCommonHeaders } from './http/server/requests/headers.ts'
 import { answerInsteadOfNode, limits } from './http/server/requests/limits.ts'
 import { routableTarget } from './http/server/requests/request-line.ts'
-import { countRequests, logRequests } from './http/server/requests/request-log.ts'
+import { noteRequests } from './http/server/requests/request-log.ts'
 import { cutSlowPeers } from './http/server/requests/slow-peers.ts'
 import { countThrottled } from './http/server/requests/throttled.ts'
 import { type SoapServices, soap } from './http/soap/routes.ts'
@@ -39,28 +34,20 @@ import type { TestStores } from './operations/sandbox/runner.ts'
 import type { CsvImports } from './shop/csv/apply/runner.ts'
 
 /** The services of all parts. Each part declares which of these it needs. */
-export interface Services
-  extends OperatorServices,
-    PagesServices,
-    OAuthServices,
-    RestServices,
-    SoapServices,
-    InboxDoorServices,
-    ReferenceServices {
-  readonly config: Config
-  readonly authenticator: Authenticator
-  readonly callLog: CallLog
-  readonly csvImports: CsvImports
-  readonly testStores: TestStores
-  readonly outbound: Outbound
-  readonly db: Db
-  readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
-  readonly metrics: Metrics
-  readonly log: Logger
-  readonly now: () => Date
-  /** Whether the process has been told to stop. */
-  readonly isStopping?: () => boolean
-}
+export type Services = OperatorServices &
+  PagesServices &
+  OAuthServices &
+  RestServices &
+  SoapServices &
+  InboxDoorServices &
+  ReferenceServices &
+  ProcessServices & {
+    readonly config: Config
+    readonly callLog: CallLog
+    readonly csvImports: CsvImports
+    readonly testStores: TestStores
+    readonly log: Logger
+  }
 
 /** Builds the whole application. Never listens and never reads the environment. */
 export function buildApp(given: Services): FastifyInstance {
@@ -89,8 +76,7 @@ export function buildApp(given: Services): FastifyInstance {
   })
   limitConnections(app, services)
   setCommonHeaders(app, config)
-  countRequests(app, metrics)
-  logRequests(app)
+  noteRequests(app, metrics)
   answerInsteadOfNode(app)
   cutSlowPeers(app, metrics)
   countBytesInFlight(app)

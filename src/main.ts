@@ -1,6 +1,5 @@
 import { createAuthenticator } from './access/applications/authenticate.ts'
 import { createCallLog } from './access/applications/calls/call-log.ts'
-import { BucketTable } from './access/applications/limits/bucket-table.ts'
 import { SharedBuckets } from './access/applications/limits/shared-buckets.ts'
 import { createThrottle } from './access/applications/limits/throttle.ts'
 import { createRemovalNotices } from './access/applications/subscriptions/removal-notices.ts'
@@ -8,7 +7,6 @@ import { createMailMetrics } from './access/mail/metrics.ts'
 import { createMails } from './access/mail/send.ts'
 import { buildApp } from './app.ts'
 import { createOutageLines } from './foundation/database/outage-lines.ts'
-import { ProcessRegistry } from './foundation/database/process-registry.ts'
 import { createSweeper } from './foundation/database/sweeper.ts'
 import { createOutbound } from './foundation/outbound/outbound.ts'
 import { createLog, type Log } from './foundation/process/log.ts'
@@ -29,7 +27,7 @@ import { createUpgrades } from './operations/installation/upgrades.ts'
 import { ensureSandbox } from './operations/sandbox/create.ts'
 import { fillSandbox } from './operations/sandbox/records.ts'
 import { createTestStores } from './operations/sandbox/runner.ts'
-import { openDatabase } from './parts/database.ts'
+import { type DatabaseServices, openDatabase } from './parts/database.ts'
 import { listenToDatabase } from './parts/listener.ts'
 import { archivedSweeps, sweepsByAge } from './parts/retention.ts'
 import { createAlerts } from './shop/alerts/loop.ts'
@@ -52,7 +50,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
     const outageLines = createOutageLines()
     log = await createLog(config.logLevel, outageLines.fateOf)
     const starting = Promise.withResolvers<void>()
-    parts = handleShutdown(log, starting.promise, config.drainMs)
+    parts = handleShutdown(log, starting.promise, config.drainSeconds * 1_000)
     await start(config, { log, outageLines }, parts).finally(starting.resolve)
   } catch (error) {
     // A signal during the start: the shutdown continues by itself.
@@ -72,30 +70,13 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
   return port === config.port ? config : readConfig({ ...environment, PORT: String(port) })
 }
 
-interface Logging {
-  readonly log: Log
-  readonly outageLines: ReturnType<typeof createOutageLines>
-}
+type Logging = Pick<DatabaseServices, 'log' | 'outageLines'>
 
 /** The parts of the process, in the order in which they start; they stop in reverse order. */
-async function start(config: Config, { log, outageLines }: Logging, parts: Shutdown): Promise<void> {
-  const now = () => new Date()
-  const metrics = createMetrics()
-  const database = await openDatabase(config, { log, outageLines, metrics }, parts)
-  const { directUrl, databaseHealth, db, backgroundDb, secrets, operatorKey } = database
-  const { timeZone: defaultTimeZone, previousOperatorKey } = config
-  const basis = { db, secrets, now, log, operatorKey, previousOperatorKey, defaultTimeZone }
-  const background = { ...basis, db: backgroundDb }
-  const sandbox = await ensureSandbox({
-    ...background,
-    wanted: config.sandbox,
-    baseUrl: config.publicUrl,
-    dataDir: config.dataDir,
-    fill: fillSandbox,
-    onCreate: () => say('Creating the sandbox store …'),
-  })
-  parts.checkpoint()
-
+async function start(config: Config, logging: Logging, parts: Shutdown): Promise<void> {
+  const { database, basis, background, sandbox, metrics } = await open(config, logging, parts)
+  const { directUrl, databaseHealth } = database
+  const { db, secrets, now, log } = basis
   const authenticator = createAuthenticator(basis)
   const outbound = createOutbound({ allow: config.outboundAllow, log })
   const dispatcher = new Dispatcher({
@@ -104,9 +85,8 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  const { smtpUrl, mailFrom } = config
-  const sending = smtpUrl !== null && mailFrom !== null ? { config: { smtpUrl, mailFrom } } : null
-  const mails = sending && createMails({ ...background, ...sending, metrics: createMailMetrics(metrics.registry) })
+  const sending = sendingOf(config)
+  const mails = sending && createMails({ ...background, config: sending, metrics: createMailMetrics(metrics.registry) })
   const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
   parts.add('the listening connection', listener)
   await storeDerivedSecrets(background)
@@ -115,10 +95,8 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))
   parts.add('the webhook dispatcher', dispatcher)
   if (mails) parts.add('the mails', mails)
-  const sweeps = {
-    ...sweepsByAge(background, config),
-    ...(await archivedSweeps({ ...background, url: directUrl }, config)),
-  }
+  const archived = await archivedSweeps({ ...background, url: directUrl }, config)
+  const sweeps = { ...sweepsByAge(background, config), ...archived }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
@@ -127,12 +105,10 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
   parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, now, log, onFailure }, config))
-  const [table, processes] = [new BucketTable(db), new ProcessRegistry(db)]
-  const buckets = parts.add('the shared rate limits', new SharedBuckets({ table, processes, now, log }))
+  const buckets = parts.add('the shared rate limits', new SharedBuckets({ db, now, log }))
   const app = buildApp({
     ...basis,
-    databaseHealth,
-    backgroundDb,
+    ...database,
     config,
     authenticator,
     callLog,
@@ -146,6 +122,37 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   parts.add('the server', webServer(app, config, { log, drain: parts.drain }))
   await parts.start()
   say(welcome(config, sandbox, database.hasStore || sandbox !== null, process.stdout.isTTY))
+}
+
+/** Opens the database, and the sandbox if there is to be one: what all parts stand on. */
+async function open(config: Config, logging: Logging, parts: Shutdown) {
+  const metrics = createMetrics()
+  const database = await openDatabase(config, { ...logging, metrics }, parts)
+  const basis = {
+    db: database.db,
+    secrets: database.secrets,
+    now: () => new Date(),
+    log: logging.log,
+    operatorKey: database.operatorKey,
+    previousOperatorKey: config.operatorKeyPrevious,
+    defaultTimeZone: config.timeZone,
+  }
+  const background = { ...basis, db: database.backgroundDb }
+  const sandbox = await ensureSandbox({
+    ...background,
+    wanted: config.sandbox,
+    baseUrl: config.publicUrl,
+    dataDir: config.dataDir,
+    fill: fillSandbox,
+    onCreate: () => say('Creating the sandbox store …'),
+  })
+  parts.checkpoint()
+  return { database, basis, background, sandbox, metrics }
+}
+
+/** Null: no mail can be sent. */
+function sendingOf({ smtpUrl, mailFrom }: Config) {
+  return smtpUrl !== null && mailFrom !== null ? { smtpUrl, mailFrom } : null
 }
 
 /** Never a stack: who starts a server cannot use it. */

@@ -11,7 +11,6 @@ const longest = [
   'app/foundation/database/outages',
   'app/representations/',
   'app/isolation/',
-  'app/foundation/process/setting-advice',
   'app/operations/installation/move',
   'load/foundation/process/start',
   'load/browser/',

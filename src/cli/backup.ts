@@ -8,7 +8,7 @@ import { writeWholeFile } from '../foundation/process/whole-file.ts'
 import { createSecrets } from '../foundation/values/secrets.ts'
 import { noteBackup } from '../operations/installation/backup/made.ts'
 import { writeBackup } from '../operations/installation/backup/write.ts'
-import { visitDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
@@ -24,27 +24,23 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const config = readConfig(environment)
   const { secretKey, otherSecretKeys } = await findSecretKeys(config)
   const secrets = createSecrets(secretKey, otherSecretKeys)
-  const { url, stop } = await visitDatabase(config)
+  await using database = await openDatabase(config)
+  const createdAt = new Date()
+  const startedMs = performance.now()
+  const snapshot = await openSnapshot(database.url)
+  const progress = createProgress({ label: 'Rows' })
   try {
-    const createdAt = new Date()
-    const startedMs = performance.now()
-    const snapshot = await openSnapshot(url)
-    const progress = createProgress({ label: 'Rows' })
-    try {
-      const { rows, tables } = await writeWholeFile(file, (target) =>
-        writeBackup(snapshot, target, { secrets, createdAt, onRows: progress.advanceTo }),
-      )
-      progress.done()
-      const { size } = await stat(file)
-      process.stdout.write(`${file}: ${rows} rows of ${tables} tables, ${size} bytes\n`)
-      const seconds = (performance.now() - startedMs) / 1_000
-      await noteBackup(url, { by: 'command', createdAt, bytes: size, seconds }).catch(sayUnnoted)
-      return true
-    } finally {
-      await snapshot.close()
-    }
+    const { rows, tables } = await writeWholeFile(file, (target) =>
+      writeBackup(snapshot, target, { secrets, createdAt, onRows: progress.advanceTo }),
+    )
+    progress.done()
+    const { size } = await stat(file)
+    process.stdout.write(`${file}: ${rows} rows of ${tables} tables, ${size} bytes\n`)
+    const seconds = (performance.now() - startedMs) / 1_000
+    await noteBackup(database.url, { by: 'command', createdAt, bytes: size, seconds }).catch(sayUnnoted)
+    return true
   } finally {
-    await stop()
+    await snapshot.close()
   }
 }
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
-import { visitDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { runProgram } from './run-program.ts'
 
@@ -17,10 +17,6 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   const { values } = parseArgs({ args: given, options: { show: { type: 'string', default: String(SHOWN_DEFAULT) } } })
   const shown = /^\d{1,5}$/.test(values.show) ? Number(values.show) : Number.NaN
   if (!(shown <= SHOWN_MAX)) throw new StartupError(usage)
-  const { url, stop } = await visitDatabase(readConfig(environment))
-  try {
-    return await printChecks(url, shown)
-  } finally {
-    await stop()
-  }
+  await using database = await openDatabase(readConfig(environment))
+  return await printChecks(database.url, shown)
 }

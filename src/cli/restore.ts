@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { startEmbedded } from '../foundation/embedded/embedded.ts'
 import { findSecretKeys } from '../foundation/process/data-folder.ts'
 import { readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
@@ -7,6 +6,7 @@ import { createSecrets } from '../foundation/values/secrets.ts'
 import { refuseOther } from '../operations/installation/backup/header.ts'
 import { openBackup } from '../operations/installation/backup/read.ts'
 import { restoreBackup } from '../operations/installation/backup/restore.ts'
+import { openDatabase } from './database.ts'
 import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
@@ -27,26 +27,19 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const secrets = createSecrets(secretKey, otherSecretKeys)
   // Before a database is made for nothing.
   refuseOther(backup.header, secrets, file)
-  const { url, stop } =
-    config.databaseDirectUrl === null
-      ? await startEmbedded(config)
-      : { url: config.databaseDirectUrl, stop: async () => {} }
-  try {
-    const total = backup.rows.reduce((sum, rows) => sum + rows, 0)
-    const progress = createProgress({ label: 'Rows', total })
-    await restoreBackup(url, backup, {
-      secrets,
-      onRows: progress.advanceTo,
-      onStored: () => {
-        progress.done()
-        process.stderr.write('Checking the references …\n')
-      },
-    })
-    process.stdout.write(
-      `${file}: ${total} rows of ${backup.header.tables.length} tables, as of ${backup.header.createdAt}\n`,
-    )
-    return await printChecks(url, SHOWN_DEFAULT)
-  } finally {
-    await stop()
-  }
+  await using database = await openDatabase(config, { isMade: true })
+  const total = backup.rows.reduce((sum, rows) => sum + rows, 0)
+  const progress = createProgress({ label: 'Rows', total })
+  await restoreBackup(database.url, backup, {
+    secrets,
+    onRows: progress.advanceTo,
+    onStored: () => {
+      progress.done()
+      process.stderr.write('Checking the references …\n')
+    },
+  })
+  process.stdout.write(
+    `${file}: ${total} rows of ${backup.header.tables.length} tables, as of ${backup.header.createdAt}\n`,
+  )
+  return await printChecks(database.url, SHOWN_DEFAULT)
 }

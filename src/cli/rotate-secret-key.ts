@@ -16,7 +16,7 @@ import {
   sealAnew,
 } from '../operations/installation/secret-key/rotate.ts'
 import { storeDerivedSecrets } from '../operations/installation/secret-key/store-derived.ts'
-import { visitDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
@@ -32,29 +32,25 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   parseArgs({ args, options: {} })
   const config = readConfig(environment)
   const { dataDir } = config
-  if (config.secretKey !== null && config.previousSecretKey === null) throw new StartupError(noFormerKey)
-  const { url, stop } = await visitDatabase(config)
+  if (config.secretKey !== null && config.secretKeyPrevious === null) throw new StartupError(noFormerKey)
+  await using database = await openDatabase(config)
+  // Refuses a database that cannot be reached, or is of another version.
+  await (await openSnapshot(database.url)).close()
+  const isNew = config.secretKey === null && (await renewSecretKey(dataDir)).isNew
+  if (isNew) say(`${keysPath(dataDir)} has a new secret key, and the former one beside it.`)
+  const { keys } = await installationKeys(config)
+  const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
+  const db = connect(database.url, {
+    poolMax: ROTATION_CONNECTIONS,
+    limits: backgroundLimits,
+    isPreparing: config.databasePreparedStatements,
+  })
   try {
-    // Refuses a database that cannot be reached, or is of another version.
-    await (await openSnapshot(url)).close()
-    const isNew = config.secretKey === null && (await renewSecretKey(dataDir)).isNew
-    if (isNew) say(`${keysPath(dataDir)} has a new secret key, and the former one beside it.`)
-    const { keys } = await installationKeys(config)
-    const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
-    const db = connect(url, {
-      poolMax: ROTATION_CONNECTIONS,
-      limits: backgroundLimits,
-      isPreparing: config.databasePreparedStatements,
-    })
-    try {
-      await rotate(db, secrets, config)
-    } finally {
-      await db.$disconnect()
-    }
-    return true
+    await rotate(db, secrets, config)
   } finally {
-    await stop()
+    await db.$disconnect()
   }
+  return true
 }
 
 async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {
@@ -77,7 +73,7 @@ async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {
 
 /** Otherwise a process could not read what is moved, or would go on storing under the former key. */
 async function requireNewKeyEverywhere({ db, secrets }: { db: Db; secrets: Secrets }, config: Config): Promise<void> {
-  const others = await otherProcesses((text, values) => db.$queryRawUnsafe(text, ...values))
+  const others = await otherProcesses({ query: (text, values = []) => db.$queryRawUnsafe(text, ...values) })
   const count = others.filter(({ writes }) => writes !== numberOf(secrets.keyId)).length
   if (count === 0) return
   const advice =

@@ -1,7 +1,7 @@
 import { forgetRepresentations } from '../engine/reading/representations.ts'
 import { connect, type Db } from '../foundation/database/client.ts'
 import { requireDirect } from '../foundation/database/direct.ts'
-import { createHealth, type DatabaseHealth } from '../foundation/database/health.ts'
+import { DatabaseHealth } from '../foundation/database/health.ts'
 import { backgroundLimits, requestLimits } from '../foundation/database/limits.ts'
 import { createDatabaseMetrics } from '../foundation/database/metrics.ts'
 import { migrate } from '../foundation/database/migrations.ts'
@@ -12,35 +12,18 @@ import type { Log } from '../foundation/process/log.ts'
 import type { Config } from '../foundation/process/settings.ts'
 import type { Shutdown } from '../foundation/process/shutdown.ts'
 import { say } from '../foundation/process/welcome.ts'
-import { createSecrets, type Secrets } from '../foundation/values/secrets.ts'
+import { createSecrets } from '../foundation/values/secrets.ts'
 import type { Metrics } from '../http/server/figures/metrics.ts'
 import { checkSecretKey } from '../operations/installation/secret-key/check.ts'
 
-interface DatabaseServices {
+export interface DatabaseServices {
   readonly log: Log
   readonly outageLines: ReturnType<typeof createOutageLines>
   readonly metrics: Metrics
 }
 
-export interface OpenDatabase {
-  /** Past a pooler. */
-  readonly directUrl: string
-  readonly databaseHealth: DatabaseHealth
-  /** For requests. */
-  readonly db: Db
-  /** For everything else, so that neither takes the connections of the other. */
-  readonly backgroundDb: Db
-  readonly secrets: Secrets
-  readonly operatorKey: string
-  readonly hasStore: boolean
-}
-
 /** Starts the embedded database if none is given, migrates, and connects. Throws `StartupError` when SECRET_KEY does not fit. */
-export async function openDatabase(
-  config: Config,
-  { log, outageLines, metrics }: DatabaseServices,
-  parts: Shutdown,
-): Promise<OpenDatabase> {
+export async function openDatabase(config: Config, { log, outageLines, metrics }: DatabaseServices, parts: Shutdown) {
   if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
   const url = config.databaseUrl ?? (await openEmbedded(config, parts))
   const directUrl = config.databaseDirectUrl ?? url
@@ -50,7 +33,7 @@ export async function openDatabase(
   await migrateDatabase({ url, directUrl }, log)
   parts.checkpoint()
 
-  const databaseHealth = parts.add('the health of the database', createHealth(url, log))
+  const databaseHealth = parts.add('the health of the database', new DatabaseHealth(url, log))
   outageLines.watch(databaseHealth)
   const clients = connectAll(url, config, { databaseHealth, metrics }, parts)
   const { db } = clients
@@ -59,7 +42,15 @@ export async function openDatabase(
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { directUrl, databaseHealth, ...clients, secrets, operatorKey: keys.operatorKey, hasStore }
+  return {
+    /** Past a pooler. */
+    directUrl,
+    databaseHealth,
+    ...clients,
+    secrets,
+    operatorKey: keys.operatorKey,
+    hasStore,
+  }
 }
 
 async function openEmbedded({ dataDir }: Config, parts: Shutdown): Promise<string> {
@@ -77,7 +68,7 @@ async function migrateDatabase({ url, directUrl }: { url: string; directUrl: str
 function connectAll(
   url: string,
   config: Config,
-  { databaseHealth: health, metrics }: Pick<OpenDatabase, 'databaseHealth'> & { metrics: Metrics },
+  { databaseHealth: health, metrics }: { databaseHealth: DatabaseHealth; metrics: Metrics },
   parts: Shutdown,
 ) {
   const figures = createDatabaseMetrics(metrics.registry)
@@ -98,5 +89,10 @@ function connectAll(
     observer: figures.pool('background'),
   })
   parts.add('the background database client', { stop: () => backgroundDb.$disconnect() })
-  return { db, backgroundDb }
+  return {
+    /** For requests. */
+    db,
+    /** For everything else, so that neither takes the connections of the other. */
+    backgroundDb,
+  }
 }

@@ -1,6 +1,7 @@
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/foundation/database/client.ts'
-import { asksProof, type Need, type Roles } from '../../src/http/server/json/roles.ts'
+import { asksProof } from '../../src/http/html/guard.ts'
+import type { Need, Roles } from '../../src/http/server/json/roles.ts'
 import { servicesOn } from './services.ts'
 
 export interface GuardedRoute {

@@ -19,8 +19,8 @@ export const operatorKey = 'operator-key-of-the-tests'
 /** What the application is made of, on `db`, with these settings; `lines` gathers what it logs. */
 export function servicesOn(db: Db, settings: Record<string, string> = {}, lines: string[] = []): Services {
   const config = readConfig(settings)
-  const { secretKey, nextSecretKey, previousSecretKey, previousOperatorKey } = config
-  const others = [nextSecretKey ?? [], previousSecretKey ?? []].flat()
+  const { secretKey, secretKeyNext, secretKeyPrevious, operatorKeyPrevious } = config
+  const others = [secretKeyNext ?? [], secretKeyPrevious ?? []].flat()
   const secrets = createSecrets(secretKey ?? 'secret-key-of-the-tests-secret-key', others)
   const now = () => new Date()
   const destination = new Writable({
@@ -34,7 +34,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
   return {
     config,
     operatorKey: config.operatorKey ?? operatorKey,
-    previousOperatorKey,
+    previousOperatorKey: operatorKeyPrevious,
     defaultTimeZone: config.timeZone,
     db,
     backgroundDb: db,

@@ -121,7 +121,7 @@ export async function openServer(
     authenticator,
     callLog: createCallLog({ db, now, log: base.log }),
     csvImports: createCsvImports({ db, secrets: base.secrets, now, log: base.log }),
-    testStores: createTestStores({ ...base, now, authenticator }, { fill }),
+    testStores: createTestStores({ ...base, now, authenticator }, fill),
     throttle: createThrottle(now),
     setTimer: clock.setTimer,
   }

@@ -11,7 +11,7 @@ import { chosenOf, type RestCase, restCases } from './rest-cases.ts'
 import { type BenchStore, openBenchStores } from './rest-stores.ts'
 import { ask, restUrl, untilIdle } from './rest-targets.ts'
 
-/** Prints the cases of `rest` and `fresh` of this working tree beside those of a commit, on the same PostgreSQL. */
+/** Prints the cases of `rest`, and first readings after a start, of this working tree beside those of a commit, on the same PostgreSQL. */
 export async function benchAgainst(options: BenchOptions, stops: Stops): Promise<void> {
   if (options.commit === null)
     throw new StartupError('`against` needs a COMMIT: npm run bench -- against COMMIT [FILE]')
@@ -28,8 +28,8 @@ export async function benchAgainst(options: BenchOptions, stops: Stops): Promise
   const server = await startBenchServer(stops)
   const beside = await startBenchServerBeside(server, root, stops)
   const sides: [Side, Side] = [
-    { name: 'this tree', server, stores: await openBenchStores(server, options.file), settings: {} },
-    { name: commit, server: beside, stores: await openBenchStores(beside, options.file), settings: {} },
+    { name: 'this tree', server, stores: await openBenchStores(server, options.file) },
+    { name: commit, server: beside, stores: await openBenchStores(beside, options.file) },
   ]
   process.stdout.write(await compare(comparisons, sides, options.rounds))
 }

@@ -23,8 +23,8 @@ export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly inspectorUrl: string | null
   /** Of PostgreSQL's first process, whose children are all others. */
   readonly postgresPid: number
-  /** Starts one more process on the same database, with further settings. */
-  readonly startAnother: (settings?: Settings) => Promise<BenchProcess>
+  /** Starts one more process on the same database. */
+  readonly startAnother: () => Promise<BenchProcess>
   /** One of the operator's routes. */
   readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
 }
@@ -95,7 +95,7 @@ async function startOn(
   const secretKey = 'secret key of a bench, 32 letters or more'
   const logFile = join(folder, 'server.log')
   const { args, environment } = startCommand(tree)
-  const start = async (further: Settings = {}): Promise<BenchProcess> => {
+  const start = async (): Promise<BenchProcess> => {
     const port = await freePort()
     const baseUrl = `http://localhost:${port}`
     const child = spawn(process.execPath, [...nodeOptions, ...args], {
@@ -110,7 +110,6 @@ async function startOn(
         OPERATOR_KEY: operatorKey,
         SECRET_KEY: secretKey,
         ...settings,
-        ...further,
       },
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     })

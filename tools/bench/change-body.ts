@@ -19,6 +19,6 @@ export function changeBody({ field, records, productIds }: Change): string {
   return JSON.stringify(body)
 }
 
-export function random(below: number): number {
+function random(below: number): number {
   return Math.floor(Math.random() * below)
 }

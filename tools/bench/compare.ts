@@ -9,8 +9,6 @@ export interface Side {
   readonly name: string
   readonly server: BenchServer
   readonly stores: BenchStores
-  /** Settings of the processes that a measurement starts. */
-  readonly settings: Readonly<Record<string, string>>
 }
 
 export interface Comparison {

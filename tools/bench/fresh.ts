@@ -1,28 +1,20 @@
 import { type Dispatcher, request } from 'undici'
 import type { BenchOptions, Stops } from './bench.ts'
-import { startBenchServer } from './bench-server.ts'
 import { startChild } from './child.ts'
-import { type Comparison, compare, type Side } from './compare.ts'
+import type { Comparison, Side } from './compare.ts'
 import type { Load, Measurement } from './load.ts'
-import { chosenOf, cursorPaths } from './rest-cases.ts'
-import { type BenchStore, type BenchStores, openBenchStores } from './rest-stores.ts'
+import { cursorPaths } from './rest-cases.ts'
+import type { BenchStore, BenchStores } from './rest-stores.ts'
 import { restUrl, untilIdle } from './rest-targets.ts'
-
-/** Prints what keeping representations costs where it cannot help, beside a process that keeps none. */
-export async function benchFresh(options: BenchOptions, stops: Stops): Promise<void> {
-  const comparisons = chosenOf(await freshComparisons(options, stops), options)
-  const server = await startBenchServer(stops)
-  const stores = await openBenchStores(server, options.file)
-  const kept: Side = { name: 'kept', server, stores, settings: {} }
-  const none: Side = { ...kept, name: 'nothing kept', settings: { REPRESENTATION_CACHE_MB: '0' } }
-  process.stdout.write(await compare(comparisons, [kept, none], options.rounds))
-}
 
 const CHANGED_AT_ONCE = 100
 const CLIENTS = 8
 const WARM_UP_S = 1
 
-/** Each measurement has a process of its own, which was just started. Changes come last. */
+/**
+ * The first readings of a store after a start, and readings while everything is changed. Each measurement has a process of its own,
+ * which was just started. Changes come last.
+ */
 export async function freshComparisons({ seconds }: BenchOptions, stops: Stops): Promise<Comparison[]> {
   const reader = startChild('load.ts')
   await stops.add(reader.stop)
@@ -59,8 +51,8 @@ export async function freshComparisons({ seconds }: BenchOptions, stops: Stops):
   ]
 }
 
-async function inFreshProcess({ server, settings }: Side, measure: (url: string) => Promise<number>): Promise<number> {
-  const started = await server.startAnother(settings)
+async function inFreshProcess({ server }: Side, measure: (url: string) => Promise<number>): Promise<number> {
+  const started = await server.startAnother()
   try {
     return await measure(restUrl(started))
   } finally {

@@ -2,6 +2,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApp } from '../../src/app.ts'
 import { createProgress } from '../../src/cli/progress.ts'
 import { connect } from '../../src/foundation/database/client.ts'
+import { withConnection } from '../../src/foundation/database/connection.ts'
 import { migrate } from '../../src/foundation/database/migrations.ts'
 import { fillLargeStore, recordsOf } from '../../test/support/large-store/fill.ts'
 import type { StoreSize } from '../../test/support/large-store/statements.ts'
@@ -50,6 +51,7 @@ export async function openLargeServer(url: string, size: StoreSize): Promise<Lar
   const progress = createProgress({ label: 'Filling the store', total: recordsOf(size) })
   await fillLargeStore(url, Number(Id), size, { isWhole: true, onRecords: progress.advance })
   progress.done()
+  await fillHistory(url, Number(Id), size)
   return {
     storeId: Number(Id),
     application: { secureurl, privatekey: String(PrivateKey), token: String(Token) },
@@ -66,6 +68,21 @@ export async function openLargeServer(url: string, size: StoreSize): Promise<Lar
       await db.$disconnect()
     },
   }
+}
+
+/** Prices of products and statuses of orders have changed now and then, as often as there are orders, evenly over two years. */
+async function fillHistory(url: string, storeId: number, { products, orders }: StoreSize): Promise<void> {
+  await withConnection(url, async (client) => {
+    await client.query(
+      `INSERT INTO "HistoryEntry" ("storeId", "at", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
+      SELECT $1::int, now() - interval '730 days' * (1 - n / $2::float8), CASE n % 2 WHEN 0 THEN 'Product' ELSE 'Order' END,
+        CASE n % 2 WHEN 0 THEN 1 + n % $3::int ELSE n END, 'update', 'merchant', 'merchant@large.example',
+        CASE n % 2 WHEN 0 THEN '[["SKUInfo.Price", 9.99, 12]]' ELSE '[["OrderStatusID", 1, 4]]' END::json, 0
+      FROM generate_series(1, $2::int) n`,
+      [storeId, orders, products],
+    )
+    await client.query('ANALYZE "HistoryEntry"')
+  })
 }
 
 async function signIn(app: FastifyInstance): Promise<string> {

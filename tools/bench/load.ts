@@ -1,6 +1,7 @@
 import autocannon from 'autocannon'
-import { type Change, changeBody, random } from './change-body.ts'
+import { type Change, changeBody } from './change-body.ts'
 import { answerMessages } from './child.ts'
+import { quantile } from './rest-table.ts'
 
 /** What one measurement asks for: `connections` clients, each sending its next request when it has the answer to the last. */
 export interface Load {
@@ -12,13 +13,11 @@ export interface Load {
   readonly seconds: number
   /** How often each path is asked for at least, on average. */
   readonly turns?: number
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT'
   /** Taken in turn; the connections begin at places spread over the list. */
   readonly paths: readonly string[]
   /** Every request has another body of these changes. */
   readonly change?: Change
-  /** A body for every request, in place of `change`: a text in which `{key}` and `{number}` become another one each time. */
-  readonly text?: { readonly contentType: string; readonly template: string; readonly keys: readonly string[] }
 }
 
 export interface Measurement {
@@ -77,21 +76,11 @@ async function measure(load: Load): Promise<Measurement> {
   }
 }
 
-function requestsOf(
-  { url, headers, connections, method, paths, change, text }: Load,
-  turn: number,
-): autocannon.Request[] {
+function requestsOf({ url, headers, connections, method, paths, change }: Load, turn: number): autocannon.Request[] {
   const base = new URL(url).pathname
   const first = Math.floor((turn * paths.length) / connections) % paths.length
   return [...paths.slice(first), ...paths.slice(0, first)].map((path) => {
     const request = { method, path: `${base}${path}`, headers: { ...headers } }
-    if (text) {
-      return {
-        ...request,
-        headers: { ...headers, 'content-type': text.contentType },
-        setupRequest: (given) => ({ ...given, body: textBody(text) }),
-      }
-    }
     if (!change) return request
     return {
       ...request,
@@ -99,14 +88,4 @@ function requestsOf(
       setupRequest: (given) => ({ ...given, body: changeBody(change) }),
     }
   })
-}
-
-function textBody({ template, keys }: NonNullable<Load['text']>): string {
-  return template
-    .replace('{key}', () => keys[random(keys.length)] ?? '')
-    .replace('{number}', () => String(random(1_000_000)))
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

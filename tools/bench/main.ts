@@ -1,24 +1,14 @@
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/foundation/process/startup-error.ts'
-import { benchAdministration } from './administration.ts'
 import { benchAgainst } from './against.ts'
 import { type BenchOptions, withStops } from './bench.ts'
-import { benchBodies } from './bodies.ts'
-import { benchCompression } from './compression.ts'
-import { benchCsv } from './csv.ts'
-import { benchFresh } from './fresh.ts'
 import { benchIsolation } from './isolation/isolation.ts'
-import { benchLists } from './lists.ts'
-import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
-import { benchRetention } from './retention.ts'
 import { benchRoom } from './room.ts'
 import { benchScale } from './scale.ts'
-import { benchSoap } from './soap.ts'
 import { benchStart } from './start.ts'
-import { benchThrottle } from './throttle.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /*
@@ -29,21 +19,11 @@ import { benchWebhooks } from './webhooks.ts'
 const benches = {
   rest: benchRest,
   profile: profileRest,
-  lists: benchLists,
   scale: benchScale,
-  pages: benchPages,
-  administration: benchAdministration,
-  csv: benchCsv,
   webhooks: benchWebhooks,
-  retention: benchRetention,
-  soap: benchSoap,
-  compression: benchCompression,
-  bodies: benchBodies,
   isolation: benchIsolation,
-  throttle: benchThrottle,
   start: benchStart,
   room: benchRoom,
-  fresh: benchFresh,
   against: benchAgainst,
 }
 
@@ -52,7 +32,6 @@ const defaults = { seconds: '1.5', rounds: '3' }
 const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   webhooks: { seconds: '20', rounds: '1' },
   isolation: { seconds: '15', rounds: '1' },
-  retention: { seconds: '20', rounds: '1' },
   start: { seconds: '10', rounds: '5' },
   room: { seconds: '20', rounds: '1' },
 }
@@ -62,20 +41,15 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
   NAME       ${Object.keys(benches).join(', ')} (default rest)
   rest       requests beside baselines: the same bytes from memory; the same after authentication; plain statements of pg;
              for changes, one transaction for the whole list
-  fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
   room       the room of records, events, history and a backup on disk, and memory and sessions of the server
-  csv        reading and applying files of products, by whose headings they have
-  throttle   requests of a process that shares its rate limits beside those of one that counts alone; then what three processes
-             answer to one client
-  against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
-  retention  how fast the sweeps delete what a hundred changes a second have written, and what such changes take meanwhile
-  --seconds  length of one measurement (default 1.5; webhooks, retention and room 20, isolation 15); after a start, until it is at rest (10)
-  --rounds   how often each is taken (default 3; webhooks, isolation, retention and room 1, start 5); the table shows medians, of
-             those three all
+  against    the cases of rest, first readings after a start, and readings while everything is changed, of this working tree beside
+             those of COMMIT, on the same PostgreSQL
+  --seconds  length of one measurement (default 1.5; webhooks and room 20, isolation 15); after a start, until it is at rest (10)
+  --rounds   how often each is taken (default 3; webhooks, isolation and room 1, start 5); the table shows medians, of those three
+             all
   --cases    only those whose title holds one of these texts, such as Orders,PUT
   --sizes    the stores of scale: so many products, customers and orders each (10k,1M), or of one kind, with 100,000 of the
              others (orders=10M); default 10k,100k
-             of csv: rows of a file
   --postgres the version that scale runs on (18 or 15; default both, if they are there)`
 
 await runProgram(usage, async (given) => {

@@ -5,6 +5,7 @@ import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import { importLines } from '../../test/support/import.ts'
 import { convertRetail } from '../realistic/convert.ts'
 import { fullYear, generatedSource } from '../realistic/generate.ts'
+import { subscribe } from './application.ts'
 import type { BenchServer } from './bench-server.ts'
 
 /** A store of the server, and the headers of an application that no throttle holds up. */
@@ -13,8 +14,6 @@ export interface BenchStore {
   readonly headers: Readonly<Record<string, string>>
   /** In an order of no meaning. */
   readonly productIds: readonly number[]
-  /** Of the same products. */
-  readonly skus: readonly string[]
   /** In an order of no meaning. */
   readonly orderIds: readonly number[]
 }
@@ -29,22 +28,9 @@ export interface BenchStores {
 /** Fills a store through the import route, as a user would. `file` null: with a generated year. */
 export async function openBenchStores(server: BenchServer, file: string | null): Promise<BenchStores> {
   if (file !== null) await expectReadable(file)
-  const { PublicKey, PrivateKey } = await server.post('/admin/applications', {
-    Name: 'Bench',
-    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
-  })
   const open = async (id: number, secureUrl: string): Promise<BenchStore> => {
-    const { Token } = await server.post(`/admin/stores/${id}/subscriptions`, { PublicKey: String(PublicKey) })
-    const headers = { SecureURL: secureUrl, PrivateKey: String(PrivateKey), Token: String(Token) }
-    const products = await rowsOf<{ id: number; sku: string }>(server, id, 'SELECT id, sku FROM "Product"')
-    const orders = await rowsOf<{ id: number }>(server, id, 'SELECT id FROM "Order"')
-    return {
-      id,
-      headers,
-      productIds: products.map((product) => product.id),
-      skus: products.map(({ sku }) => sku),
-      orderIds: orders.map((order) => order.id),
-    }
+    const headers = await subscribe(server, { id, secureUrl })
+    return { id, headers, productIds: await idsOf(server, id, 'Product'), orderIds: await idsOf(server, id, 'Order') }
   }
   const year = {
     Name: 'Online Retail',
@@ -90,9 +76,9 @@ async function load(server: BenchServer, storeId: number, file: string | null): 
 }
 
 /** In the same order in every run. */
-async function rowsOf<R extends { id: number }>(server: BenchServer, storeId: number, select: string): Promise<R[]> {
-  const { rows } = await query<R>(server, `${select} WHERE "storeId" = $1 ORDER BY md5(id::text)`, [storeId])
-  return rows
+async function idsOf(server: BenchServer, storeId: number, table: string): Promise<number[]> {
+  const select = `SELECT id FROM "${table}" WHERE "storeId" = $1 ORDER BY md5(id::text)`
+  return (await query<{ id: number }>(server, select, [storeId])).rows.map(({ id }) => id)
 }
 
 async function query<R extends pg.QueryResultRow>(

@@ -61,6 +61,11 @@ export function number(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
+/** The value of sorted ones that this share of them does not exceed; NaN where there are none. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length / 2

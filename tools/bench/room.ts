@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { request } from 'undici'
 import { openSnapshot } from '../../src/foundation/database/snapshot.ts'
 import { writeWholeFile } from '../../src/foundation/process/whole-file.ts'
 import { createSecrets } from '../../src/foundation/values/secrets.ts'
 import { writeBackup } from '../../src/operations/installation/backup/write.ts'
 import { residentMb } from '../../test/support/resident-memory.ts'
+import { callRest } from './application.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { markdownTable } from './markdown-table.ts'
@@ -48,7 +48,8 @@ export async function benchRoom({ file, seconds }: BenchOptions, stops: Stops): 
   const loaded = await sizesOf(server)
   const rest = await atRest(server)
   const receiver = await openReceiver(stops)
-  await addWebhook(year, server, receiver)
+  const webhook = { Name: 'Room', Url: receiver, EventType: 5, Enabled: true }
+  await callRest(server.baseUrl, year.headers, 'POST', '/Webhooks', webhook)
   const load = await underLoad(server, year, seconds)
   await untilDelivered(server)
   const changed = await sizesOf(server)
@@ -133,27 +134,6 @@ async function openReceiver(stops: Stops): Promise<string> {
   return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
 }
 
-async function send(
-  { headers }: BenchStore,
-  { baseUrl }: BenchServer,
-  method: 'GET' | 'PUT' | 'POST',
-  path: string,
-  body?: unknown,
-) {
-  const answer = await request(`${baseUrl}/StoreWebAPI/v1${path}`, {
-    method,
-    headers: { ...headers, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const text = await answer.body.text()
-  if (answer.statusCode >= 400)
-    throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text.slice(0, 300)}`)
-}
-
-function addWebhook(year: BenchStore, server: BenchServer, Url: string): Promise<void> {
-  return send(year, server, 'POST', '/Webhooks', { Name: 'Room', Url, EventType: 5, Enabled: true })
-}
-
 /** Changes the price of each product, while others read pages of orders and products. Returns the highest figures. */
 async function underLoad(server: BenchServer, year: BenchStore, seconds: number): Promise<number[]> {
   const endMs = performance.now() + seconds * 1_000
@@ -169,13 +149,14 @@ async function underLoad(server: BenchServer, year: BenchStore, seconds: number)
     }
   }
   const read = async (index: number) => {
-    while (!isOver()) await send(year, server, 'GET', index % 2 ? '/Orders?limit=100' : '/Products?limit=200')
+    const path = index % 2 ? '/Orders?limit=100' : '/Products?limit=200'
+    while (!isOver()) await callRest(server.baseUrl, year.headers, 'GET', path)
   }
   const change = async () => {
     for (let from = 0; from < year.productIds.length; from += LIST) {
       const ids = year.productIds.slice(from, from + LIST)
       const body = ids.map((CatalogID) => ({ SKUInfo: { CatalogID, Price: 12.34, Cost: 5.67 } }))
-      await send(year, server, 'PUT', '/Products', body)
+      await callRest(server.baseUrl, year.headers, 'PUT', '/Products', body)
     }
     isChanging = false
   }

@@ -83,7 +83,9 @@ function others(
   size: StoreSize,
   soldProduct: number,
 ): ScaleCase[] {
-  const [product, customer, order] = [size.products, size.customers, size.orders].map((count) => Math.ceil(count / 2))
+  const [product, customer, order] = [size.products, size.customers, size.orders].map((count) =>
+    Math.ceil(count / 2),
+  ) as [number, number, number]
   const called = (title: string, path: string, payload?: (run: number) => object): ScaleCase => ({
     title,
     request: (run) => ({
@@ -91,10 +93,6 @@ function others(
       headers: application,
       ...(payload && { method: 'PUT' as const, payload: payload(run) }),
     }),
-  })
-  const page = (title: string, path: string): ScaleCase => ({
-    title,
-    request: () => ({ url: path, headers: merchant }),
   })
   return [
     called('Products?hide=0&stockfrom=1', 'Products?hide=0&stockfrom=1'),
@@ -122,15 +120,46 @@ function others(
         payload: { CustomerID: customer, OrderItemList: [{ CatalogID: soldProduct, ItemQuantity: 1 }] },
       }),
     },
-    page('/admin', '/admin'),
-    page('/admin/orders', '/admin/orders'),
-    page('/admin/orders?orderstatus=4&sort=-OrderDate', '/admin/orders?orderstatus=4&sort=-OrderDate'),
-    page('/admin/orders/{id}', `/admin/orders/${order}`),
-    page('/admin/products', '/admin/products'),
-    page('/admin/products?name=cotton&sort=SKUInfo.Price', '/admin/products?name=cotton&sort=SKUInfo.Price'),
-    page('/admin/products/{id}', `/admin/products/${product}`),
-    page('/admin/products/search?q=cotton', '/admin/products/search?q=cotton'),
-    page('/admin/customers', '/admin/customers'),
-    page('/admin/history', '/admin/history'),
+    ...pagesOf(product, customer, order).map((path) => ({
+      title: path.replace(/\d{2,}/g, '{n}'),
+      request: () => ({ url: path, headers: merchant }),
+    })),
+  ]
+}
+
+/** Every kind of page whose work could grow with the store. */
+function pagesOf(product: number, customer: number, order: number): string[] {
+  const lastYear = new Date(Date.now() - 365 * 86_400_000).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  return [
+    '/admin',
+    '/admin/orders',
+    `/admin/orders?find=AB-${order}`,
+    '/admin/orders?find=Lewis',
+    `/admin/search?q=AB-${order}`,
+    '/admin/search?q=Lewis',
+    '/admin/search?q=0199',
+    '/admin/orders?orderstatus=4&sort=-OrderDate',
+    ...['', '/fields', '/lines', '/shipments/0', '/events', '/history', '/invoice'].map(
+      (page) => `/admin/orders/${order}${page}`,
+    ),
+    '/admin/products',
+    '/admin/products?name=cotton&sort=SKUInfo.Price',
+    ...['', '/edit', '/stock', '/prices', '/options', '/categories', '/history'].map(
+      (page) => `/admin/products/${product}${page}`,
+    ),
+    '/admin/products/search?q=cotton%20bag',
+    '/admin/categories/tree',
+    '/admin/orders/new',
+    '/admin/reports',
+    '/admin/reports?period=last-year',
+    '/admin/csv',
+    '/admin/customers',
+    `/admin/customers/${customer}`,
+    '/admin/history',
+    '/admin/history?by=nobody',
+    '/admin/history?of=Products&field=SKUInfo.Price',
+    `/admin/history?to=${lastYear}`,
+    '/admin/rma',
+    '/admin/webhooks',
   ]
 }

@@ -40,8 +40,8 @@ const LOOK_MS = 50
 /** Of a stream of events, so that verifying them takes no longer than the measurement. */
 const VERIFY_EVERY = 10
 
-export async function openScene(seconds: number, stops: Stops, nodeOptions: readonly string[] = []): Promise<Scene> {
-  const server = await startBenchServer(stops, nodeOptions)
+export async function openScene(seconds: number, stops: Stops): Promise<Scene> {
+  const server = await startBenchServer(stops)
   const store = await openWebhookStore(server, stops)
   const [load, receivers] = [startChild('webhooks-load.ts'), startChild('webhooks-receivers.ts')]
   for (const child of [load, receivers]) await stops.add(child.stop)

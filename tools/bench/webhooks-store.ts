@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { request } from 'undici'
+import { callRest, subscribe } from './application.ts'
 import type { Stops } from './bench.ts'
 import type { BenchServer } from './bench-server.ts'
 import type { Stream } from './webhooks-messages.ts'
@@ -20,16 +20,14 @@ export interface WebhookStore {
   readonly raise: (eventType: number, count: number) => Promise<void>
 }
 
-const SANDBOX_ID = 1
-const SECURE_URL = 'https://sandbox.store-platform.test'
+const SANDBOX = { id: 1, secureUrl: 'https://sandbox.store-platform.test' }
 const PRODUCTS = 200
 const PER_REQUEST = 100
-const PREFIX = '/StoreWebAPI/v1'
 
 export async function openWebhookStore(server: BenchServer, stops: Stops): Promise<WebhookStore> {
   const origin = server.baseUrl.replace('localhost', '127.0.0.1')
-  const wide = await subscribe(server, 'Bench', { Capacity: 1_000_000, LeakPerSecond: 10_000 })
-  const narrow = await subscribe(server, 'Held up', { Capacity: 1, LeakPerSecond: 0.001 })
+  const wide = await subscribe(server, SANDBOX)
+  const narrow = await subscribe(server, SANDBOX, { Capacity: 1, LeakPerSecond: 0.001 })
   const call = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) =>
     callRest(origin, wide, method, path, body)
   const productIds: number[] = []
@@ -41,14 +39,14 @@ export async function openWebhookStore(server: BenchServer, stops: Stops): Promi
   const database = new pg.Client({ connectionString: server.databaseUrl })
   await database.connect()
   await stops.add(() => database.end())
-  const stream = { productIds, path: `${PREFIX}/Products`, headers: wide, perSecond: 0 }
+  const stream = { productIds, path: '/StoreWebAPI/v1/Products', headers: wide, perSecond: 0 }
   return {
     origin,
     orders: {
       ...stream,
       name: 'orders',
       kind: 'order',
-      path: `/admin/stores/${SANDBOX_ID}/orders`,
+      path: `/admin/stores/${SANDBOX.id}/orders`,
       headers: { authorization: `Bearer ${server.operatorKey}` },
       status: 201,
     },
@@ -66,7 +64,7 @@ export async function openWebhookStore(server: BenchServer, stops: Stops): Promi
     },
     remove: async (id) => void (await call('DELETE', `/Webhooks/${id}`)),
     raise: async (eventType, count) => {
-      await database.query({ name: 'raise', text: RAISE, values: [SANDBOX_ID, eventType, count] })
+      await database.query({ name: 'raise', text: RAISE, values: [SANDBOX.id, eventType, count] })
       await database.query("SELECT pg_notify('events', '')")
     },
   }
@@ -77,33 +75,8 @@ const RAISE = `INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", 
     SELECT * FROM "Event" WHERE "storeId" = $1 AND "eventType" = $2 AND "sequence" > 0 ORDER BY "sequence" DESC LIMIT 1
   ) AS "newest", generate_series(1, $3)`
 
-type Headers = Readonly<Record<string, string>>
-
-async function subscribe({ post }: BenchServer, Name: string, Throttle: object): Promise<Headers> {
-  const { PublicKey, PrivateKey } = await post('/admin/applications', { Name, Throttle })
-  const { Token } = await post(`/admin/stores/${SANDBOX_ID}/subscriptions`, { PublicKey: String(PublicKey) })
-  return { SecureURL: SECURE_URL, PrivateKey: String(PrivateKey), Token: String(Token) }
-}
-
 function newProducts(first: number): object[] {
   return Array.from({ length: PER_REQUEST }, (_, index) => ({
     SKUInfo: { SKU: `BENCH-${first + index}`, Name: `Product ${first + index} of the bench`, Price: 8, Stock: 500_000 },
   }))
-}
-
-async function callRest(
-  origin: string,
-  headers: Headers,
-  method: 'GET' | 'POST' | 'DELETE',
-  path: string,
-  body?: object,
-) {
-  const answer = await request(`${origin}${PREFIX}${path}`, {
-    method,
-    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const text = await answer.body.text()
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`)
-  return JSON.parse(text) as unknown
 }

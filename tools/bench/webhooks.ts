@@ -1,7 +1,7 @@
 import { orderNew, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { markdownTable } from './markdown-table.ts'
-import { number } from './rest-table.ts'
+import { number, quantile } from './rest-table.ts'
 import { delays, fastUrls, measure, openScene, type Scene, stream } from './webhooks-measure.ts'
 
 /** Orders placed beside so many receivers: how soon the fast one hears of each. */
@@ -122,8 +122,5 @@ async function measureStream(scene: Scene, events: number, webhooks: number): Pr
 }
 
 function quantiles(sorted: readonly number[]): string[] {
-  return [0.5, 0.99].map((share) => {
-    const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
-    return value === undefined ? '–' : number(value)
-  })
+  return [0.5, 0.99].map((share) => number(quantile(sorted, share)))
 }

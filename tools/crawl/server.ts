@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createPlainServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startPostgres15 } from '../../test/support/postgres-15.ts'
+import { freePort, temporaryFolder } from '../../test/support/run-server.ts'
 
 /** What the server writes about its sandbox, in `sandbox.json`. */
 export interface Sandbox {
@@ -37,13 +39,11 @@ export interface Message {
 export const OPERATOR_KEY = 'operator-key-of-the-crawl'
 /** The moment at which the server's clock starts: noon in the sandbox store, so that no crawl sees a day end. */
 export const CLOCK_FROM = '2026-11-18T17:00:00Z'
-const POSTGRES = '/usr/lib/postgresql/15/bin'
-const NOBODY = { uid: 65_534, gid: 65_534 }
 const READY_MS = 120_000
 
 /** Starts the tree's server with the sandbox's sample store. Whatever it started has ended when it throws. */
 export async function startServer(tree: string): Promise<Server> {
-  const folder = await mkdtemp('/dev/shm/crawl-')
+  const folder = temporaryFolder()
   const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const endAll = async () => {
     for (const end of ends.reverse()) await end()
@@ -55,19 +55,19 @@ export async function startServer(tree: string): Promise<Server> {
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop().finally(() => process.exit(1)))
   try {
-    const databaseUrl = await startPostgres(folder, ends)
+    const database = await startPostgres15()
+    ends.push(database.stop)
     const port = await freePort()
     const baseUrl = `http://127.0.0.1:${port}`
-    const dataDir = join(folder, 'server')
     const child = runTree(resolve(tree), {
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      DATA_DIR: folder,
       PORT: String(port),
       PUBLIC_URL: baseUrl,
     })
     ends.push(() => end(child))
     await untilReady(child, baseUrl)
-    return { baseUrl, sandbox: JSON.parse(await readFile(join(dataDir, 'sandbox.json'), 'utf8')), stop }
+    return { baseUrl, sandbox: JSON.parse(await readFile(join(folder, 'sandbox.json'), 'utf8')), stop }
   } catch (error) {
     await stop()
     throw error
@@ -113,40 +113,6 @@ async function end(child: ChildProcess): Promise<void> {
   const late = setTimeout(() => child.kill('SIGKILL'), 40_000)
   await ended
   clearTimeout(late)
-}
-
-async function startPostgres(folder: string, ends: (() => Promise<unknown>)[]): Promise<string> {
-  const user = process.getuid?.() === 0 ? NOBODY : {}
-  const home = join(folder, 'postgres')
-  await mkdir(home)
-  await chmod(folder, 0o755)
-  if (user === NOBODY) await chown(home, NOBODY.uid, NOBODY.gid)
-  const data = join(home, 'data')
-  const run = async (program: string, ...args: string[]) => {
-    const child = spawn(join(POSTGRES, program), args, {
-      cwd: home,
-      stdio: 'ignore',
-      env: { LC_ALL: 'C.UTF-8' },
-      ...user,
-    })
-    const [code] = await once(child, 'exit')
-    if (code !== 0) throw new Error(`${program} ended with ${code}`)
-  }
-  await run('initdb', '-D', data, '-U', 'store', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
-  const port = await freePort()
-  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`
-  await run('pg_ctl', 'start', '-w', '-D', data, '-o', settings)
-  ends.push(() => run('pg_ctl', 'stop', '-w', '-m', 'fast', '-D', data))
-  return `postgresql://store@127.0.0.1:${port}/postgres`
-}
-
-async function freePort(): Promise<number> {
-  const server = createPlainServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Takes whatever webhooks and callbacks bring, and answers 200. */

@@ -1,24 +1,8 @@
+import type { RecordOf } from '../../src/engine/definition/record-of.ts'
+import type { rma } from '../../src/shop/resources/rma/rma.ts'
 import { type ReturnFigures, type ReturnTotals, returnTotals } from './figures.ts'
 
-export interface WireReturn {
-  RMAID: number
-  RmaDate: string
-  OrderID: number
-  RMAReasonID: number
-  RMAMethodID: number
-  RMAStatusID: number
-  InternalComments: string
-  RMAItemList: WireReturnItem[]
-}
-
-export interface WireReturnItem {
-  CatalogID: number
-  SKU: string
-  ItemName: string
-  ReturnQuantity: number
-  ReceivedQuantity: number
-  RestockQuantity: number
-}
+export type WireReturn = RecordOf<typeof rma>
 
 /** By invoice number: what the records say, the credit worked out anew from pieces and the prices in the comments. */
 export function figuresOfReturns(records: readonly WireReturn[]): Map<string, ReturnFigures> {

@@ -6,109 +6,23 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { FieldSet } from '../../src/engine/definition/fields.ts'
+import type { RecordOf } from '../../src/engine/definition/record-of.ts'
 import type { Resource } from '../../src/engine/definition/resource.ts'
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { drawPicture, PICTURES_PATH } from '../../src/operations/sandbox/pictures.ts'
 import { readRecords, recordsDay, recordsFile, samplesFile } from '../../src/operations/sandbox/records.ts'
 import { resources } from '../../src/shop/registry.ts'
+import type { customers as customersService } from '../../src/shop/resources/customers/customers.ts'
+import type { giftRegistries as registriesService } from '../../src/shop/resources/gift-registries/gift-registries.ts'
+import type { orders as ordersService } from '../../src/shop/resources/orders/orders.ts'
 import { holdsStock } from '../../src/shop/resources/orders/statuses.ts'
+import type { products as productsService } from '../../src/shop/resources/products/products.ts'
+import type { rma as returnsService } from '../../src/shop/resources/rma/rma.ts'
 import { generateSandbox, samplesText, sandboxText } from './generate.ts'
 
-type Rows = Record<string, string | number | boolean>[]
-
-interface Product {
-  SKUInfo: {
-    CatalogID: number
-    SKU: string
-    Name: string
-    Price: number
-    SalePrice?: number
-    OnSale?: boolean
-    Stock: number
-  }
-  CategoryList: { CategoryID: number }[]
-  ManufacturerID?: number
-  DistributorList?: { DistributorID: number }[]
-  OptionSetList?: { OptionSetID: number; OptionList: { OptionID: number; OptionValue: number }[] }[]
-  AdvancedOptionList?: { AdvancedOptionCode: string; AdvancedOptionSufix: string; AdvancedOptionStock: number }[]
-  RelatedProductList?: { RelatedProductID: number }[]
-  UpSellingItemList?: { UpSellingItemID: number }[]
-  DiscountList?: Rows
-  FeatureList?: Rows
-  Hide?: boolean
-  NotForSale?: boolean
-  FreeShipping?: boolean
-  GiftCertificate?: boolean
-}
-
-interface Order {
-  OrderID: number
-  InvoiceNumber: number
-  CustomerID: number
-  OrderDate: string
-  LastUpdate: string
-  OrderStatusID: number
-  BillingEmail: string
-  OrderItemList: {
-    CatalogID: number
-    ItemID: string
-    ItemDescription: string
-    ItemIndexID: number
-    ItemShipmentID: number
-    ItemQuantity: number
-    ItemUnitPrice: number
-    ItemOptionPrice: number
-    ItemOptions: string
-  }[]
-  ShipmentList: { ShipmentID: number; ShipmentCost: number; ShipmentOrderStatus: number }[]
-  TransactionList: { TransactionAmount: number }[]
-  PromotionList: { DiscountAmount: number }[]
-  QuestionList: Rows
-  CustomerComments: string
-  InternalComments: string
-  OrderDiscountCoupon: number
-  OrderDiscountPromotion: number
-  SalesTax: number
-  SalesTax2: number
-  OrderAmount: number
-}
-
-interface Customer {
-  CustomerID: number
-  Email: string
-  BillingCountry: string
-  CustomerGroupID: number
-}
-
-interface Return {
-  RMAID: number
-  RmaDate: string
-  OrderID: number
-  RMAStatusID: number
-  RMAItemList: {
-    CatalogID: number
-    SKU: string
-    ItemName: string
-    ReturnQuantity: number
-    ReceivedQuantity: number
-    RestockQuantity: number
-  }[]
-}
-
-interface GiftRegistry {
-  Created: string
-  LastUpdate: string
-  Event: string
-  Expires: string
-  GiftRegistryItemList: {
-    CatalogID: number
-    SKU: string
-    ItemName: string
-    Listed: number
-    Sold: number
-    SoldOffline: number
-  }[]
-}
+type Product = RecordOf<typeof productsService>
+type Order = RecordOf<typeof ordersService>
+type Return = RecordOf<typeof returnsService>
 
 interface Movement {
   AdvancedOptionCode: string
@@ -121,10 +35,10 @@ interface Movement {
 
 const lines = generateSandbox()
 const products = recordsOf<Product>('Products')
-const customers = recordsOf<Customer>('Customers')
+const customers = recordsOf<RecordOf<typeof customersService>>('Customers')
 const orders = recordsOf<Order>('Orders')
 const returns = recordsOf<Return>('RMA')
-const registries = recordsOf<GiftRegistry>('GiftRegistries')
+const registries = recordsOf<RecordOf<typeof registriesService>>('GiftRegistries')
 const movements = new Map(
   lines
     .filter(({ service }) => service === 'Products')

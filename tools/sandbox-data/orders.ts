@@ -272,23 +272,13 @@ interface PlannedShipment {
   readonly updatedBy: string
 }
 
-function makeShipment({
-  id,
-  number,
-  parcel,
-  address,
-  email,
-  costCents,
-  statusId,
-  shippedDay,
-  updatedAt,
-  updatedBy,
-}: PlannedShipment) {
+function makeShipment(planned: PlannedShipment) {
+  const { number, parcel, address, costCents, statusId } = planned
   const isShipped = statusId === status.shipped
   const weight = linesWeight(parcel)
   return {
-    ShipmentID: id,
-    ShipmentLastUpdate: updatedAt,
+    ShipmentID: planned.id,
+    ShipmentLastUpdate: planned.updatedAt,
     ShipmentBoxes: 1,
     ShipmentOrderStatus: statusId,
     ShipmentAddress: address.address1,
@@ -297,17 +287,17 @@ function makeShipment({
     ShipmentCity: address.city,
     ShipmentCost: dollars(costCents),
     ShipmentCountry: address.country,
-    ShipmentEmail: email,
+    ShipmentEmail: planned.email,
     ShipmentFirstName: address.firstName,
     ShipmentLastName: address.lastName,
     ShipmentMethodName: shippingMethod(weight, costCents, address.country),
-    ShipmentShippedDate: isShipped ? americanDay(shippedDay) : '',
+    ShipmentShippedDate: isShipped ? americanDay(planned.shippedDay) : '',
     ShipmentPhone: address.phone,
     ShipmentState: address.state,
     ShipmentZipCode: address.zip,
     ShipmentWeight: weight / 10,
     ShipmentTrackingCode: isShipped && weight > 0 ? `SBX${digits(12)}` : '',
-    ShipmentUserID: updatedBy,
+    ShipmentUserID: planned.updatedBy,
     ShipmentNumber: number,
     ShipmentAddressTypeID: 0,
   }

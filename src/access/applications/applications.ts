@@ -65,13 +65,11 @@ export async function registerApplication(
   given: z.output<ReturnType<typeof newApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
-  const { PublicKey, PrivateKey, CallBackURL: callbackUrl = null, RedirectURIs: redirectUris = [] } = given
+  const { PublicKey, PrivateKey } = given
   const areKeysBrought = PublicKey !== undefined
   const data = {
     ...newApplicationColumns(given, { secrets, now }),
     ...rateLimitColumns(given.Throttle),
-    callbackUrl,
-    redirectUris,
     ...(areKeysBrought && {
       publicKey: PublicKey,
       ...privateKeyColumns(secrets, PrivateKey),
@@ -89,19 +87,30 @@ export async function registerApplication(
   })
 }
 
+type Settings = Omit<z.output<ReturnType<typeof changedApplication>>, 'Throttle' | 'OpenToMerchants'>
+
 /** The columns that all new applications have, with new keys. */
 export function newApplicationColumns(
-  {
-    Name,
-    Kind = 'existing',
-    Privileges = null,
-  }: { Name: string; Kind?: ApplicationKind | undefined; Privileges?: Privileges | undefined },
+  given: Settings & { readonly Name: string },
   { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ) {
-  const privileges = privilegesColumn(Privileges)
-  const callbackSecretSealed = secrets.seal(newSigningSecret())
-  const own = { publicKey: generateKey(), ...privateKeyColumns(secrets), callbackSecretSealed }
-  return { name: Name, kind: Kind, ...own, privileges, createdAt: now() }
+  const { Name: name, Kind: kind = 'existing', Privileges = null } = given
+  const { CallBackURL: callbackUrl = null, RedirectURIs: redirectUris = [] } = given
+  const keys = { publicKey: generateKey(), ...privateKeyColumns(secrets) }
+  const settings = { name, kind, callbackUrl, redirectUris, privileges: privilegesColumn(Privileges) }
+  return { ...settings, ...keys, callbackSecretSealed: secrets.seal(newSigningSecret()), createdAt: now() }
+}
+
+/** The columns of the given settings. */
+export function settingsColumns(given: Settings) {
+  const { Name, Kind, CallBackURL, RedirectURIs, Privileges } = given
+  return {
+    ...(Name !== undefined && { name: Name }),
+    ...(Kind !== undefined && { kind: Kind }),
+    ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+    ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+    ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
+  }
 }
 
 export function privilegesColumn(privileges: Privileges) {
@@ -152,14 +161,10 @@ export async function updateApplication(
   actor: Actor = installation,
 ): Promise<Application> {
   const { secrets, now } = services
-  const { Name, Kind, CallBackURL, RedirectURIs, Privileges, Throttle, OpenToMerchants } = given
+  const { Privileges, Throttle, OpenToMerchants } = given
   const data: Prisma.ApplicationUpdateInput = {
-    ...(Name !== undefined && { name: Name }),
-    ...(Kind !== undefined && { kind: Kind }),
-    ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+    ...settingsColumns(given),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
-    ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
-    ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
     ...(OpenToMerchants !== undefined && { openToMerchants: OpenToMerchants }),
   }
   return changeAccess(services, async (tx) => {

@@ -33,12 +33,6 @@ export interface Authenticated {
   readonly keepsBodies: boolean
 }
 
-/** Whose request was refused, and why, for the log of its calls alone. */
-interface Attribution {
-  readonly subscriptionId: number
-  readonly reason: string
-}
-
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
@@ -66,6 +60,10 @@ const CACHED_MS = 5_000
 const CACHED_MAX = 10_000
 const ACTOR_LENGTH_MAX = 50
 
+const salt = randomBytes(32).toString('base64')
+/** Neither reveals the credentials nor lets their comparison be timed. Computed for every request, so no HMAC. */
+const cacheKeyOf = (presented: object) => hash('sha256', salt + JSON.stringify(presented), 'base64')
+
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
 /**
@@ -76,14 +74,12 @@ export type Authenticator = ReturnType<typeof createAuthenticator>
  * PrivateKey and SecureURL must match it if sent. The former private key works until it expires. Callers are cached for
  * seconds, but never longer than their key and their token are valid. Failures are not cached, so that a new token works at once.
  */
-export function createAuthenticator({ db, secrets, now }: DataServices) {
+export function createAuthenticator(services: DataServices) {
+  const { now } = services
   const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
   const cache = new LRUCache<string, Authenticated>(remember)
   const stores = new LRUCache<string, StoreEntry>(remember)
   let generation = 0
-  const salt = randomBytes(32).toString('base64')
-  /** Neither reveals the credentials nor lets their comparison be timed. Computed for every request, so no HMAC. */
-  const cacheKeyOf = (presented: object) => hash('sha256', salt + JSON.stringify(presented), 'base64')
 
   /**
    * Throws a 401 that names missing headers, but never says which credential was wrong or that a token exists; its
@@ -98,38 +94,10 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
-    const named = await findSubscription({ db, secrets }, first)
-    const expired = named && hasExpired(named, now()) ? named : undefined
-    const isUsable = named !== undefined && expired === undefined
-    const subscription = isUsable ? named : await findByThreeHeaders({ db, secrets, now }, presented, expired)
-    if (!subscription) throw refusedToken(presented, expired)
-    const untilMs = check(subscription, presented, { secrets, now })
-    const { token, unsealedTokenId } = subscription
-    if (unsealedTokenId !== null) await sealAccessToken({ db, secrets }, unsealedTokenId, token)
-    const isByBearer = token === presented.bearer
-    const authenticated = { ...authenticatedBy(subscription, { db, secrets, now }), isByBearer }
-    // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
-    const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())
+    const { authenticated, ttl } = await lookUp(services, presented, first)
     // A lookup that began before a revocation may answer this call, but must not be cached.
     if (generation === before && ttl > 0) cache.set(cacheKey, authenticated, { ttl })
     return authenticated
-  }
-
-  /**
-   * Returns whose log of calls has a request that `authenticate` refused, and why it was refused. Null unless the request proves
-   * that it is the application's, by its valid private key beside the address of a store that uses it, or by an ended token of
-   * it in the store: what everybody may know leads to no one's log, and nobody's log says anything of another store or application.
-   */
-  async function attribute(credentials: Credentials): Promise<Attribution | null> {
-    const presented = read(credentials)
-    const byKey = await subscriptionByKey({ db, secrets, now }, presented)
-    if (byKey !== null && presented.bearer === null && presented.token === null) {
-      return { subscriptionId: byKey, reason: 'the header Token is missing' }
-    }
-    const byToken = await subscriptionByEndedToken({ db, secrets }, presented)
-    const isEnded = byToken !== null && (byKey === null || byKey === byToken)
-    if (isEnded) return { subscriptionId: byToken, reason: 'the token has ended' }
-    return byKey === null ? null : { subscriptionId: byKey, reason: NOT_OF_PAIR }
   }
 
   /** Returns the store of a cartAPI call. Throws RefusedStore. */
@@ -137,7 +105,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     const cacheKey = cacheKeyOf([userKey, normaliseHost(storeUrl)])
     const before = generation
     const known = stores.get(cacheKey)
-    const entry = known ?? (await findStoreEntry({ db, secrets, now }, { storeUrl, userKey }))
+    const entry = known ?? (await findStoreEntry(services, { storeUrl, userKey }))
     if (entry === null) throw new RefusedStore('key')
     if (!known && generation === before) stores.set(cacheKey, entry)
     if (!entry.isEnabled) throw new RefusedStore('switched-off')
@@ -152,7 +120,47 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     stores.clear()
   }
 
+  const attribute = (credentials: Credentials) => attributionOf(services, credentials)
   return { authenticate, attribute, authenticateStore, invalidate }
+}
+
+/** Returns the caller that `first`, its Bearer token or else its token, names, and how long it may be cached. */
+async function lookUp(services: DataServices, presented: Presented, first: string) {
+  const { db, secrets, now } = services
+  const named = await findSubscription(services, first)
+  const expired = named && hasExpired(named, now()) ? named : undefined
+  const isUsable = named !== undefined && expired === undefined
+  const subscription = isUsable ? named : await findByThreeHeaders(services, presented, expired)
+  if (!subscription) throw refusedToken(presented, expired)
+  const untilMs = check(subscription, presented, services)
+  const { token, unsealedTokenId } = subscription
+  if (unsealedTokenId !== null) await sealAccessToken({ db, secrets }, unsealedTokenId, token)
+  const authenticated: Authenticated = {
+    ...authenticatedBy(subscription, services),
+    isByBearer: token === presented.bearer,
+  }
+  // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
+  return { authenticated, ttl: Math.min(CACHED_MS, untilMs - 1 - now().getTime()) }
+}
+
+/**
+ * Returns whose log of calls has a request that `authenticate` refused, and why it was refused. Null unless the request proves
+ * that it is the application's, by its valid private key beside the address of a store that uses it, or by an ended token of
+ * it in the store: what everybody may know leads to no one's log, and nobody's log says anything of another store or application.
+ */
+async function attributionOf(
+  { db, secrets, now }: DataServices,
+  credentials: Credentials,
+): Promise<Pick<RefusedSubscription, 'subscriptionId' | 'reason'> | null> {
+  const presented = read(credentials)
+  const byKey = await subscriptionByKey({ db, secrets, now }, presented)
+  if (byKey !== null && presented.bearer === null && presented.token === null) {
+    return { subscriptionId: byKey, reason: 'the header Token is missing' }
+  }
+  const byToken = await subscriptionByEndedToken({ db, secrets }, presented)
+  const isEnded = byToken !== null && (byKey === null || byKey === byToken)
+  if (isEnded) return { subscriptionId: byToken, reason: 'the token has ended' }
+  return byKey === null ? null : { subscriptionId: byKey, reason: NOT_OF_PAIR }
 }
 
 type Presented = ReturnType<typeof read>

@@ -8,6 +8,6 @@ export const oldEntries: ArchivedTable = {
   time: 'at',
   archived: sql`true`,
   remove: async (db, ids) => {
-    await execute(db, sql`DELETE FROM "AuditEntry" WHERE "id" = ANY (string_to_array(${ids.join()}, ',')::bigint[])`)
+    await execute(db)`DELETE FROM "AuditEntry" WHERE "id" = ANY (string_to_array(${ids.join()}, ',')::bigint[])`
   },
 }

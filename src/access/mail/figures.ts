@@ -1,6 +1,6 @@
 import { queryRows } from '../../foundation/database/client.ts'
 import type { DatabaseFigures } from '../../foundation/database/figures.ts'
-import { constant, sql } from '../../foundation/database/sql.ts'
+import { constant } from '../../foundation/database/sql.ts'
 
 /** Further rows are not counted. */
 const COUNTED_MAX = 10_000
@@ -12,14 +12,11 @@ export const mailFigures: DatabaseFigures = {
     mail_oldest_waiting_seconds: { help: 'Age of the oldest mail that is not sent yet; 0: there is none' },
   },
   ask: async (tx, show, at) => {
-    const [found] = await queryRows<{ oldest: Date | null; count: number }>(
-      tx,
-      sql`
+    const [found] = await queryRows<{ oldest: Date | null; count: number }>(tx)`
       SELECT (SELECT "createdAt" FROM "Mail" WHERE "state" = 'waiting' ORDER BY "id" LIMIT 1) AS "oldest",
         (SELECT count(*)::int FROM (
           SELECT FROM "Mail" WHERE "state" = 'waiting' LIMIT ${constant(COUNTED_MAX)}
-        ) AS "some") AS "count"`,
-    )
+        ) AS "some") AS "count"`
     const oldestMs = found?.oldest ? at.getTime() - found.oldest.getTime() : 0
     show('mail_waiting', found?.count ?? 0)
     show('mail_oldest_waiting_seconds', Math.max(0, oldestMs) / 1_000)

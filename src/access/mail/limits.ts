@@ -34,9 +34,7 @@ export async function secondsUntilAllowed(
       pg_advisory_xact_lock(${locks.mailNetwork}::int, hashtext(${network?.name ?? null}::text)),
       pg_advisory_xact_lock(${locks.mailStore}::int, ${storeId}::int)`
   // A statement of its own, because it has to see what was committed while the locks were waited for.
-  const [row] = await queryRows<{ blockedBy: Date | null }>(
-    tx,
-    sql`
+  const [row] = await queryRows<{ blockedBy: Date | null }>(tx)`
     SELECT max("createdAt") AS "blockedBy" FROM (
       (SELECT "createdAt" FROM "Mail" WHERE lower("recipient") = lower(${recipient}::text) AND ("networkHash" IS NULL) = ${network === null}
        ORDER BY "id" DESC OFFSET ${perHour.address - 1}::int LIMIT 1)
@@ -46,8 +44,7 @@ export async function secondsUntilAllowed(
       UNION ALL
       (SELECT "createdAt" FROM "Mail" WHERE "storeId" = ${storeId}::int
        ORDER BY "id" DESC OFFSET ${perHour.store - 1}::int LIMIT 1)
-    ) AS "last"`,
-  )
+    ) AS "last"`
   const waitMs = row?.blockedBy ? row.blockedBy.getTime() + HOUR_MS - at.getTime() : 0
   return Math.max(0, Math.ceil(waitMs / 1_000))
 }

@@ -21,12 +21,8 @@ export interface Operator {
   readonly createdAt: Date
 }
 
-/** An operator who is to choose a password. */
-export interface InvitedOperator extends Operator {
-  /** The address to open, once. */
-  readonly link: string
-  readonly expiresAt: Date
-}
+/** An operator who is to choose a password, with the address to open, once. */
+export type InvitedOperator = Awaited<ReturnType<typeof inviteOperator>>
 
 const columns = { id: true, email: true, createdAt: true } as const
 
@@ -36,11 +32,7 @@ type OperatorServices = DataServices & { readonly config: { readonly publicUrl: 
  * Adds an operator with no password that anybody knows, and returns a link by which the person chooses one. For an operator that there
  * is already, returns a new link. Throws for the 101st (409).
  */
-export async function inviteOperator(
-  { db, secrets, now, config }: OperatorServices,
-  Email: string,
-  actor: Actor,
-): Promise<InvitedOperator> {
+export async function inviteOperator({ db, secrets, now, config }: OperatorServices, Email: string, actor: Actor) {
   const passwordHash = await hashPassword(randomBytes(32).toString('base64url'))
   return inTransaction(db, async (tx) => {
     const [known] = await tx.$queryRaw<(Operator & { identityId: number })[]>`

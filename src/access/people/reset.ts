@@ -5,7 +5,7 @@ import { type Phrase, t } from '../../foundation/texts/text.ts'
 import { networkOf } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../foundation/values/input.ts'
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { browserName } from './browser-name.ts'
 import { tableOf } from './enter.ts'
@@ -158,7 +158,6 @@ export async function resetPassword(
 ): Promise<void> {
   const { db, secrets, now } = services
   const { email, identities } = await findReset(services, kind, token)
-  const isChosen = ({ identityId }: ResetAccount) => identityIds.length === 0 || identityIds.includes(identityId)
   if (!identityIds.every((id) => identities.some((each) => each.id === id))) {
     throw fieldFault('Identity', 'must be one of the accounts of the link')
   }
@@ -169,13 +168,8 @@ export async function resetPassword(
       DELETE FROM "ResetLink" WHERE "tokenHash" = ANY (${hashes}) AND "accountKind" = ${kind} AND "expiresAt" > ${now()}
       RETURNING "identityId"`
     if (!used) throw linkUsed()
-    const chosen = (await accountsOf(tx, kind, email, used.identityId)).filter(isChosen)
-    // One whose address was changed meanwhile, or that was joined with another, is none of the link's any more.
-    const locked = await tx.$queryRaw<{ id: number }[]>`
-      SELECT "id" FROM "Identity" WHERE "id" = ANY (${chosen.map(({ identityId }) => identityId)})
-        AND lower("email") = lower(${email}::text) ORDER BY "id" FOR NO KEY UPDATE`
-    const ids = locked.map(({ id }) => id)
-    const accounts = chosen.filter(({ identityId }) => ids.includes(identityId))
+    const accounts = await lockAccounts(tx, kind, { email, ...used }, identityIds)
+    const ids = [...new Set(accounts.map(({ identityId }) => identityId))]
     const [first] = accounts
     if (!first) throw linkUsed()
     for (const { email, storeName } of accounts) {
@@ -188,27 +182,29 @@ export async function resetPassword(
       WHERE "id" = ANY (${ids})`
     for (const id of ids) await endSessionsOfIdentity(tx, id)
     await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, email) })
-    const actor: Actor = { kind, name: email, address }
+    const by = { actor: { kind, name: email, address }, details: { byLink: true } }
     for (const { storeId, developerId } of accounts) {
-      const details = { byLink: true }
-      await recordAudit(tx, now, {
-        actor,
-        action: 'account.password-changed',
-        target: email,
-        storeId,
-        developerId,
-        details,
-      })
+      const change = { action: 'account.password-changed', target: email, storeId, developerId } as const
+      await recordAudit(tx, now, { ...by, ...change })
     }
-    const notice = { at: now(), address, userAgent: browserName(userAgent) }
-    await writeMail(tx, services, {
-      kind: 'password-changed',
-      to: email,
-      identityId: first.identityId,
-      storeId: first.storeId,
-      causedBy: null,
-      locale,
-      data: notice,
-    })
+    const recipient = { to: email, identityId: first.identityId, storeId: first.storeId, causedBy: null, locale }
+    const data = { at: now(), address, userAgent: browserName(userAgent) }
+    await writeMail(tx, services, { kind: 'password-changed', ...recipient, data })
   })
+}
+
+/** Locks the identities of a link, and returns their accounts. */
+async function lockAccounts(
+  tx: Transaction,
+  kind: AccountKind,
+  { email, identityId }: { email: string; identityId: number | null },
+  identityIds: readonly number[],
+): Promise<ResetAccount[]> {
+  const accounts = await accountsOf(tx, kind, email, identityId)
+  const ids = identityIds.length === 0 ? accounts.map((account) => account.identityId) : identityIds
+  // One whose address was changed meanwhile, or that was joined with another, is none of the link's any more.
+  const locked = await tx.$queryRaw<{ id: number }[]>`
+    SELECT "id" FROM "Identity" WHERE "id" = ANY (${ids})
+      AND lower("email") = lower(${email}::text) ORDER BY "id" FOR NO KEY UPDATE`
+  return accounts.filter((account) => locked.some(({ id }) => id === account.identityId))
 }

@@ -1,20 +1,12 @@
 import { z } from 'zod'
 import type { Caller } from '../../engine/caller.ts'
 import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
-import { isLocale, type Locale, localeTags } from '../../foundation/texts/language.ts'
+import { isLocale, localeTags } from '../../foundation/texts/language.ts'
 import { lines, namedObject } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 
 /** What invoices and packing slips have of the store, beside the order. */
-export interface Documents {
-  /** The name and address of the seller, in lines. Empty: none are given. */
-  readonly seller: string
-  readonly taxNumbers: string
-  /** At the foot of an invoice, in lines. */
-  readonly footer: string
-  /** How they are written. Null: as for who prints them. */
-  readonly locale: Locale | null
-}
+export type Documents = Awaited<ReturnType<typeof readDocuments>>
 
 export const SELLER_LENGTH_MAX = 500
 export const TAX_NUMBERS_LENGTH_MAX = 200
@@ -33,13 +25,16 @@ export const changedDocuments = namedObject({
 
 const columns = { documentSeller: true, documentTaxNumbers: true, documentFooter: true, documentLocale: true } as const
 
-export async function readDocuments(db: Caller['db'], storeId: number): Promise<Documents> {
+export async function readDocuments(db: Caller['db'], storeId: number) {
   const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: columns })
   const { documentLocale: locale } = row
   return {
+    /** The name and address of the seller, in lines. Empty: none are given. */
     seller: row.documentSeller,
     taxNumbers: row.documentTaxNumbers,
+    /** At the foot of an invoice, in lines. */
     footer: row.documentFooter,
+    /** How they are written. Null: as for who prints them. */
     locale: locale !== null && isLocale(locale) ? locale : null,
   }
 }

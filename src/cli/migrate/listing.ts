@@ -44,11 +44,7 @@ export async function* readList(
   resource: Resource,
   { since, place: begin = 0, earlier = new Set(), shaping, asks = false }: Listing,
 ): AsyncGenerator<Page, ListingEnd | Unavailable> {
-  const seen = new Set<number | string>()
-  const isSeen = (key: number | string) => seen.has(key) || earlier.has(Number(key))
-  /** Such as `17 2` where a page had record 17 twice. On two pages a record may be because the list has moved. */
-  const again = new Set<string>()
-  const came = () => earlier.size + seen.size + again.size
+  const seen = createSeen(resource, earlier)
   const at = (before: number) => (since === undefined ? { before } : { before, since })
   const stepBack = Math.ceil(resource.maxRecords / 2)
   let place = begin
@@ -61,44 +57,60 @@ export async function* readList(
     if (given instanceof Unavailable) return given
     const page = given.map((record) => shapeRecord(resource, record, shaping))
     const [first] = page
-    if (before > 0 && (first === undefined || !isSeen(keyOf(resource, first)))) {
+    if (before > 0 && (first === undefined || !seen.has(first))) {
       place = Math.max(0, before - stepBack)
       continue
     }
-    const records: Shape[] = []
-    const times = new Map<number | string, number>()
-    for (const shape of page) {
-      const key = keyOf(resource, shape)
-      const time = (times.get(key) ?? 0) + 1
-      times.set(key, time)
-      if (time > 1) again.add(`${key} ${time}`)
-      if (isSeen(key)) continue
-      seen.add(key)
-      records.push(shape)
-    }
+    const records = seen.add(page)
     place = before + page.length
-    if (records.length > 0 && came() <= bound) {
+    if (records.length > 0 && seen.count() <= bound) {
       doubts = 0
       yield { records, place }
       continue
     }
     const count = await source.count(resource, since)
     if (count instanceof Unavailable) return count
-    const end = { isExact: came() === count, again: Array.from(again, (each) => each.split(' ', 1).join()) }
+    const end = { isExact: seen.count() === count, again: seen.again() }
     if (records.length > 0) {
-      const far = `${came()} records came, and the source counts ${count}`
-      const isFar = came() > 2 * count + resource.maxRecords
+      const far = `${seen.count()} records came, and the source counts ${count}`
+      const isFar = seen.count() > 2 * count + resource.maxRecords
       if (isFar && !(asks && (await confirm(`${resource.service}: ${far}. Go on reading?`)))) {
         return { ...end, problem: `${far}: the rest is left` }
       }
-      bound = 2 * came()
+      bound = 2 * seen.count()
       yield { records, place }
       continue
     }
-    if (came() >= count) return { ...end, problem: null }
+    if (seen.count() >= count) return { ...end, problem: null }
     if (++doubts > DOUBTS_MAX) return { ...end, problem: 'fewer records came than the source counts; run this again' }
     // The last retry starts over.
     if (doubts === DOUBTS_MAX) place = 0
+  }
+}
+
+/** The records of a list that came, with those that an earlier run has read. */
+function createSeen(resource: Resource, earlier: ReadonlySet<number>) {
+  const seen = new Set<number | string>()
+  /** Such as `17 2` where a page had record 17 twice. On two pages a record may be because the list has moved. */
+  const again = new Set<string>()
+  const isSeen = (key: number | string) => seen.has(key) || earlier.has(Number(key))
+  return {
+    has: (shape: Shape) => isSeen(keyOf(resource, shape)),
+    count: () => earlier.size + seen.size + again.size,
+    again: () => Array.from(again, (each) => each.split(' ', 1).join()),
+    /** Returns those of a page that had not come. */
+    add(page: readonly Shape[]): Shape[] {
+      const times = new Map<number | string, number>()
+      return page.filter((shape) => {
+        const key = keyOf(resource, shape)
+        const time = (times.get(key) ?? 0) + 1
+        times.set(key, time)
+        if (time > 1) again.add(`${key} ${time}`)
+        if (isSeen(key)) return false
+        seen.add(key)
+        return true
+      })
+    },
   }
 }
 

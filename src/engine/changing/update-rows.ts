@@ -32,12 +32,9 @@ export async function freeNames(
   const taken = new Set([...renamed.map(({ after }) => after), ...created].map(nameOf))
   const ids = renamed.filter(({ before }) => taken.has(nameOf(before))).map(({ before }) => Number(before.id))
   if (ids.length === 0) return
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     UPDATE ${identifier(table)} SET ${identifier(column)} = gen_random_uuid()::text
-    WHERE "storeId" = ${store.id}::int AND "id" = ${anyOfFew(ids)}`,
-  )
+    WHERE "storeId" = ${store.id}::int AND "id" = ${anyOfFew(ids)}`
 }
 
 /** Writes what has changed in rows. With `select`, returns the json array of each record as it is then, by id. */
@@ -62,15 +59,12 @@ export async function updateRows(
   const update = sql`UPDATE ${table} AS t SET ${assignments} FROM ${given} n, "Store" s
     WHERE t."storeId" = ${store.id}::int AND t."id" = n."id" ${wanted} AND s."id" = t."storeId"`
   if (select === null) {
-    await execute(db, update)
+    await execute(db)`${update}`
     return new Map()
   }
-  const [written] = await queryRows<{ rows: string | null }>(
-    db,
-    sql`
+  const [written] = await queryRows<{ rows: string | null }>(db)`
     WITH written AS (${update} RETURNING json_build_array(t."id", ${select}) AS "row")
-    SELECT json_agg("row")::text AS "rows" FROM written`,
-  )
+    SELECT json_agg("row")::text AS "rows" FROM written`
   return new Map(JSON.parse(written?.rows ?? '[]') as [number, Selected][])
 }
 

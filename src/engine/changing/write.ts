@@ -22,13 +22,10 @@ export const ROW_COUNTER = 'row'
  */
 export async function reserveIds({ db, store }: Caller, counter: string, count: number): Promise<number> {
   const reserve = async () =>
-    queryRows<{ value: number }>(
-      db,
-      sql`
+    queryRows<{ value: number }>(db)`
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${count}::int)
     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = least(c."value"::bigint + ${count}::int, ${INT32_MAX}::int)
-    RETURNING "value"`,
-    )
+    RETURNING "value"`
   const [row] = await inTurn(db, store.id, reserve)
   const last = Number(row?.value)
   if (last >= INT32_MAX) throw new StoreFailure('unavailable', `The store has no ${counter} identifiers left`)
@@ -37,12 +34,9 @@ export async function reserveIds({ db, store }: Caller, counter: string, count: 
 
 /** Raises a counter so that ids up to `used` are not assigned again. */
 export async function raiseCounter({ db, store }: Caller, counter: string, used: number): Promise<void> {
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${used}::int)
-    ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`,
-  )
+    ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`
 }
 
 export interface NewRows {
@@ -139,16 +133,13 @@ export async function lockRecords(
     const field = resource.fields.get(name)
     return hasRows(field) ? [{ name, field }] : []
   })
-  const locking = queryRows<{ rows: string | null; ids: string | null }>(
-    db,
-    sql`
+  const locking = queryRows<{ rows: string | null; ids: string | null }>(db)`
     SELECT CASE WHEN octet_length(l."rows") > ${bytesMax}::int THEN '' ELSE l."rows" END AS "rows",
       ${waitMs === undefined ? sql`NULL` : sql`(SELECT string_agg(t."id"::text, ',') FROM ${table} t WHERE ${wanted})`} AS "ids"
     FROM (
       SELECT json_agg(o."row")::text AS "rows" FROM (
         SELECT to_json(t) AS "row" FROM ${table} t WHERE ${wanted} ${waiting}
-        ORDER BY t."id" ${strength} ${waitMs === 0 ? sql`SKIP LOCKED` : empty}) o) l`,
-  )
+        ORDER BY t."id" ${strength} ${waitMs === 0 ? sql`SKIP LOCKED` : empty}) o) l`
   // Each list is read by a statement of its own, which begins after the locks are held.
   const lists = tableLists.map(({ field }) => readRowsOf(caller, field, ids))
   const [[found], ...read] = await Promise.all([locking, ...lists])
@@ -174,12 +165,9 @@ async function readRowsOf(
   ids: readonly number[],
 ): Promise<Map<number, Row[]>> {
   const { table, parent } = field.rows
-  const [found] = await queryRows<{ rows: string | null }>(
-    db,
-    sql`
+  const [found] = await queryRows<{ rows: string | null }>(db)`
     SELECT json_agg(to_json(r) ORDER BY ${rowOrder(field, field.rows)})::text AS "rows" FROM ${identifier(table)} r
-    WHERE r."storeId" = ${store.id}::int AND r.${identifier(parent)} = ${anyOfFew(ids)}`,
-  )
+    WHERE r."storeId" = ${store.id}::int AND r.${identifier(parent)} = ${anyOfFew(ids)}`
   return Map.groupBy(JSON.parse(found?.rows ?? '[]') as Row[], (row) => Number(row[parent]))
 }
 
@@ -258,12 +246,9 @@ export async function insertRows({ db }: Caller, table: string, rows: readonly R
   if (first === undefined) return
   const name = identifier(table)
   const columns = join(sharedKeys(first, rows).map(identifier))
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     INSERT INTO ${name} (${columns})
-    SELECT ${columns} FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`,
-  )
+    SELECT ${columns} FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`
 }
 
 function sharedKeys(first: Row, rows: readonly Row[]): string[] {
@@ -278,11 +263,8 @@ export function upsertOn(primaryKey: readonly string[], columns: readonly string
 }
 
 export async function deleteRow({ db, store }: Caller, { table }: Resource, id: number): Promise<void> {
-  await execute(
-    db,
-    sql`
-    DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`,
-  )
+  await execute(db)`
+    DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`
 }
 
 /** The lists of a record before and after its change. */
@@ -322,14 +304,11 @@ async function replaceRows(caller: Caller, name: string, field: TableList, chang
   const primaryKey = field.keyFrom === 'counter' ? ['storeId', column] : ['storeId', parent, column]
   const deletion = async () =>
     gone.length > 0 &&
-    execute(
-      caller.db,
-      sql`
+    execute(caller.db)`
       DELETE FROM ${identifier(table)} r
       USING json_to_recordset(${JSON.stringify(gone)}::text::json) AS g ("parent" int, "key" text)
       WHERE r."storeId" = ${caller.store.id}::int AND r.${identifier(parent)} = g."parent"
-        AND r.${identifier(column)}::text = g."key"`,
-    )
+        AND r.${identifier(column)}::text = g."key"`
   const insertion = () =>
     insertRows(caller, table, changed, upsertOn(primaryKey, sharedKeys(changed[0] ?? {}, changed)))
   // The statements of one connection run in this order.

@@ -9,7 +9,14 @@ import {
   type Members,
 } from './fields.ts'
 import { compileReader, hasDocumentMember, keyColumn } from './reader.ts'
-import type { Definition, NestedSubResource, Projection, Resource, SubResource } from './resource.ts'
+import {
+  type Definition,
+  type NestedSubResource,
+  type Projection,
+  type Resource,
+  type SubResource,
+  usual,
+} from './resource.ts'
 
 /** Declares the address of a list inside the record; `idParam` names an item of it. */
 export function nested(
@@ -24,58 +31,35 @@ export function nested(
 export function defineResource<const Service extends string, Inner extends Fields>(
   definition: Definition & { service: Service; fields: Inner },
 ): Resource & Members<Inner> & { readonly service: Service } {
-  const { service, aliases = [], subResources = {}, hidden = {} } = definition
+  const { service, aliases = [] } = definition
   const { rules, pages = {}, files, ...wire } = definition
   const fields = fieldSet(definition.fields)
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
   const resultKey = columnPath(fields, 'id')?.at(-1)
   if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
-  for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
-  for (const first of Object.values(pages.groups ?? {})) {
-    if (fields.get(first) === undefined) throw new Error(`${service}: no field ${first} to begin a group with`)
-  }
-  const columns = new Set(Object.keys(hidden))
-  for (const { field } of storedFields.leaves) if (field.kind !== 'list' && field.column) columns.add(field.column)
-  columns.delete('id')
-  const hasDetails = hasDocumentMember(storedFields)
-  if (hasDetails) columns.add('details')
-  for (const name of pages.searchedBy ?? []) {
-    if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
-  }
-  for (const name of (pages.calledBy ?? []).flat()) {
-    if (fields.get(name)?.kind !== 'text') throw new Error(`${service}: no text ${name} to call a record by`)
-  }
+  checkNames(definition, fields)
   const reader = compileReader(fields.shown)
   const whole = fieldsWithout(fields, (access) => access === 'sent')
   const resource: Resource & { readonly service: Service } = {
+    ...usual,
     privilege: service,
-    inputTypeNames: [],
     idParam: resultKey.toLowerCase(),
     table: definition.typeName,
-    methods: ['GET', 'POST', 'PUT', 'DELETE'],
-    changesMany: true,
-    filters: {},
-    groups: {},
-    referrers: [],
-    isOneByOne: false,
-    isFinalOnceWritten: false,
     ...(definition.alternateKey !== undefined && { namedBy: definition.alternateKey }),
     ...wire,
     ...rules,
     ...pages,
     ...files,
     names: [service, ...aliases],
-    subResources,
-    hidden,
     resultKey,
     fields,
     storedFields,
     reader,
     wholeReader: whole === fields.shown ? reader : compileReader(whole),
     privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
-    projections: projectionsOf(service, fields, subResources),
-    columns: [...columns],
-    hasDetails,
+    projections: projectionsOf(service, fields, definition.subResources),
+    columns: columnsOf(storedFields, definition.hidden),
+    hasDetails: hasDocumentMember(storedFields),
   }
   byTable.set(resource.table, resource)
   return resource
@@ -88,6 +72,28 @@ export function definedFor(table: string): Resource | null {
   return byTable.get(table) ?? null
 }
 
+/** Checks what the definition says by the names of its fields and filters. */
+function checkNames({ service, filters = {}, pages = {} }: Definition, fields: FieldSet): void {
+  for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
+  for (const first of Object.values(pages.groups ?? {})) {
+    if (fields.get(first) === undefined) throw new Error(`${service}: no field ${first} to begin a group with`)
+  }
+  for (const name of pages.searchedBy ?? []) {
+    if (filters[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
+  }
+  for (const name of (pages.calledBy ?? []).flat()) {
+    if (fields.get(name)?.kind !== 'text') throw new Error(`${service}: no text ${name} to call a record by`)
+  }
+}
+
+/** The columns of a record's row that an update may write. */
+function columnsOf(storedFields: FieldSet, hidden: Definition['hidden'] = {}): string[] {
+  const columns = new Set(Object.keys(hidden))
+  for (const { field } of storedFields.leaves) if (field.kind !== 'list' && field.column) columns.add(field.column)
+  columns.delete('id')
+  return hasDocumentMember(storedFields) ? [...columns, 'details'] : [...columns]
+}
+
 function checkList(path: string, field: ListField): void {
   if (field.rows !== undefined) return void keyColumn(field)
   for (const [name, member] of field.fields.entries) {
@@ -97,7 +103,7 @@ function checkList(path: string, field: ListField): void {
   }
 }
 
-function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {
+function projectionsOf(service: string, fields: FieldSet, subResources: Definition['subResources'] = {}) {
   const projections = new Map<SubResource, Projection>()
   for (const sub of Object.values(subResources)) {
     if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list')

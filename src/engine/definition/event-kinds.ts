@@ -21,20 +21,11 @@ type EventService =
   | 'CustomerGroups'
   | 'GiftRegistries'
 
-/** The kinds that tell of a service's records: that one is created, takes other values, is deleted. */
-interface RecordKinds {
-  readonly new: EventKind
-  readonly changed: EventKind
-  readonly deleted: EventKind
-}
-
-/** `also` stands behind the record whose members take other values. */
-function recordKinds(
-  service: EventService,
-  noun: string,
-  types: readonly [number, number, number],
-  also = '',
-): RecordKinds {
+/**
+ * The kinds that tell of a service's records: that one is created, takes other values, is deleted. `also` stands behind the record
+ * whose members take other values.
+ */
+function recordKinds(service: EventService, noun: string, types: readonly [number, number, number], also = '') {
   const one = noun.toLowerCase()
   return {
     new: { type: types[0], name: `${noun} New`, service, when: `Occurs when a ${one} is created.` },
@@ -45,7 +36,7 @@ function recordKinds(
       when: `Occurs when anything of a ${one}${also} takes another value.`,
     },
     deleted: { type: types[2], name: `${noun} Deleted`, service, when: `Occurs when a ${one} is deleted.` },
-  }
+  } satisfies Record<string, EventKind>
 }
 
 export const orderNew: EventKind = {
@@ -96,7 +87,7 @@ export const eventKinds: readonly EventKind[] = [
     distributorKinds,
     customerGroupKinds,
     giftRegistryKinds,
-  ].flatMap((kinds) => [kinds.new, kinds.changed, kinds.deleted]),
+  ].flatMap((kinds) => Object.values(kinds)),
 ].toSorted((one, other) => one.type - other.type)
 
 export const eventNames: Readonly<Record<number, string>> = Object.fromEntries(

@@ -41,13 +41,13 @@ export interface ValueField {
   /** Shown for NULL and for members missing in `details`. */
   readonly default: Scalar
   /** The column is NULL if the wire has the default (references, unset dates). */
-  readonly nullable: boolean
+  readonly nullable?: boolean
   /** Answers have the member only where it is set. */
-  readonly isOptional: boolean
+  readonly isOptional?: boolean
   /** A date column set to the current time if not given on create. */
-  readonly defaultNow: boolean
+  readonly defaultNow?: boolean
   /** Required and not empty on create; cannot be emptied later. */
-  readonly required: boolean
+  readonly required?: boolean
   /** The limits that the schema enforces, for descriptions of the field. */
   readonly bounds: ValueBounds
   /** What it is and what to send, in plain sentences: for the reference and as help on pages. Bounds and access stand beside it. */
@@ -59,17 +59,17 @@ export interface ValueField {
   /** What forms say beside it, in a few words, where its name does not suffice. Empty: what is allowed. */
   readonly hint: string
   /** An amount in the store's currency. */
-  readonly isMoney: boolean
+  readonly isMoney?: boolean
   /** What a number is, of which people may write less than programs: no price below 0, no sum finer than the currency. */
   readonly numberKind: NumberKind
   /** Whether it is the address of an image, which pages show. */
-  readonly isImage: boolean
+  readonly isImage?: boolean
   /** Whether it holds HTML for the storefront, which pages show as it looks. */
-  readonly isHtml: boolean
+  readonly isHtml?: boolean
   /** Whether it is a country by its ISO 3166 code of two letters, which forms offer by name. Other texts are taken too. */
-  readonly isCountry: boolean
+  readonly isCountry?: boolean
   /** Whether it is a day as people type it, which pages show as they do dates. Other texts are taken too. */
-  readonly isDay: boolean
+  readonly isDay?: boolean
   /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
   readonly offered?: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
@@ -240,30 +240,7 @@ export function fieldSet(fields: Fields): FieldSet {
 }
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
-type ValueOptions = Partial<
-  Pick<
-    ValueField,
-    | 'column'
-    | 'access'
-    | 'sql'
-    | 'required'
-    | 'nullable'
-    | 'isOptional'
-    | 'description'
-    | 'meanings'
-    | 'label'
-    | 'hint'
-    | 'isImage'
-    | 'isHtml'
-    | 'isCountry'
-    | 'isDay'
-    | 'offered'
-    | 'names'
-    | 'leadsTo'
-    | 'needs'
-    | 'numberKind'
-  >
->
+type ValueOptions = Partial<Omit<ValueField, 'kind' | 'schema' | 'default' | 'defaultNow' | 'bounds' | 'isMoney'>>
 
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
@@ -343,13 +320,8 @@ export function decimal<const Options extends DecimalOptions>(options?: Options)
     .min(min, { error })
     .max(DECIMAL_MAX, { error })
     .transform((given) => Number(given.toFixed(STORED_DECIMALS)))
-  return value<'decimal', Options>(
-    'decimal',
-    z.preprocess(toNumber, rounded.nullable()),
-    0,
-    { min, max: DECIMAL_MAX },
-    others,
-  )
+  const schema = z.preprocess(toNumber, rounded.nullable())
+  return value<'decimal', Options>('decimal', schema, 0, { min, max: DECIMAL_MAX }, others)
 }
 
 /** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
@@ -407,12 +379,7 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
   return { ...object(typeName, {}, description), variants }
 }
 
-type ListOptions = Partial<
-  Pick<
-    ListField,
-    'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'labels' | 'mainly'
-  >
->
+type ListOptions = Partial<Omit<ListField, 'kind' | 'typeName' | 'fields' | 'key'>>
 
 export function list<Inner extends Fields, const Options extends ListOptions>(
   typeName: string,
@@ -435,21 +402,7 @@ export function list<Inner extends Fields, const Options extends ListOptions>(
 }
 
 /** What a field is that says nothing of it. */
-const plain = {
-  nullable: false,
-  isOptional: false,
-  defaultNow: false,
-  required: false,
-  description: '',
-  label: '',
-  hint: '',
-  isMoney: false,
-  numberKind: 'number',
-  isImage: false,
-  isHtml: false,
-  isCountry: false,
-  isDay: false,
-} as const
+const plain = { description: '', label: '', hint: '', numberKind: 'number' } as const
 
 function value<Kind extends ValueField['kind'], Options extends DateOptions>(
   kind: Kind,
@@ -521,6 +474,11 @@ function toNumber(given: unknown, context: z.core.$RefinementCtx): unknown {
 
 export function hasRows(field: Field | undefined): field is TableList {
   return field?.kind === 'list' && field.rows !== undefined
+}
+
+/** The lists that are stored in tables, with their wire names. */
+export function tableLists({ entries }: FieldSet): { readonly name: string; readonly field: TableList }[] {
+  return entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
 }
 
 /** The wire path of the field of a column; undefined if no field has it. */

@@ -79,8 +79,8 @@ export function oneOf(column: string, allowed: readonly string[]): Filter {
   }
 }
 
-/** Compares a column, by this operator, with the value that `read` finds in the query parameter. */
-function comparing(
+/** Bounds a column, by this operator, by the value that `read` finds in the query parameter. */
+function bounding(
   kind: FilterKind,
   operator: Sql,
   type: Sql,
@@ -89,8 +89,8 @@ function comparing(
   return (column: string): Filter => ({
     kind,
     column,
-    isBound: operator.text !== '=',
-    ...(operator.text !== '=' && { isLower: operator.text === '>=' }),
+    isBound: true,
+    isLower: operator.text === '>=',
     read: (given, name, store) => {
       const value = read(given, name, store)
       return value === null ? null : sql`t.${identifier(column)} ${operator} ${value}::${type}`
@@ -100,7 +100,9 @@ function comparing(
 
 export function equalTo(column: string): Filter {
   return {
-    ...comparing('integer', sql`=`, sql`int`, readWholeNumber)(column),
+    kind: 'integer',
+    column,
+    read: (given, name) => sql`t.${identifier(column)} = ${readWholeNumber(given, name)}::int`,
     readAny: (given, name) => sql`t.${identifier(column)} = ${anyOf(given.map((one) => readWholeNumber(one, name)))}`,
   }
 }
@@ -111,18 +113,18 @@ export const equalToId: Filter = {
   readAny: (given, name) => sql`t."id" = ${anyOf(given.map((one) => readId(one, name)))}`,
 }
 /** Inclusive bounds of a range of numbers. */
-export const atLeast = comparing('number', sql`>=`, sql`numeric`, number)
-export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
+export const atLeast = bounding('number', sql`>=`, sql`numeric`, number)
+export const atMost = bounding('number', sql`<=`, sql`numeric`, number)
 /** Bounds for an integer column, whose index does not serve comparisons with decimals. */
-export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, readWholeNumber)
-export const integerAtMost = comparing('integer', sql`<=`, sql`int`, readWholeNumber)
+export const integerAtLeast = bounding('integer', sql`>=`, sql`int`, readWholeNumber)
+export const integerAtMost = bounding('integer', sql`<=`, sql`int`, readWholeNumber)
 
 /** The inclusive start of a date range, in the store's zone. The empty date of .NET is no bound. */
-export const since = comparing('since', sql`>=`, sql`timestamptz`, (given, name, { timeZone }) =>
+export const since = bounding('since', sql`>=`, sql`timestamptz`, (given, name, { timeZone }) =>
   isEmptyDate(given) ? null : instantText(day(given, name, timeZone, 'start').instant),
 )
 /** The inclusive end of a date range: the whole second, or the whole day if the value has no time. As for `since`. */
-export const until = comparing('until', sql`<`, sql`timestamptz`, (given, name, { timeZone }) => {
+export const until = bounding('until', sql`<`, sql`timestamptz`, (given, name, { timeZone }) => {
   if (isEmptyDate(given)) return null
   const { instant, hasTime } = day(given, name, timeZone, 'end')
   return instantText(hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone))

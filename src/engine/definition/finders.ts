@@ -1,4 +1,4 @@
-import { constant, empty, identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
+import { constant, empty, identifier, join, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { Caller } from '../caller.ts'
 import { checkedText, type Filter, wrongParameter } from './filters.ts'
@@ -90,56 +90,69 @@ export function byWords(
     const within = sources === null ? empty : sql`AND w."source" = ANY (${`{${sources.join(',')}}`}::smallint[])`
     return sql`"SearchText" w WHERE w."storeId" = ${storeId(seeker.store)} AND w."service" = ${service} ${within}`
   }
-  const where = (condition: Sql, seeker: Seeker) =>
-    sql`SELECT w."recordId" AS "id" FROM ${rowsFor(seeker)} AND ${condition}`
-  const amongNewest = (condition: Sql, seeker: Seeker) =>
-    sql`SELECT w."recordId" AS "id" FROM (
-      SELECT * FROM ${rowsFor(seeker)} ORDER BY w."recordId" DESC LIMIT ${constant(WALKED_MAX)}) w WHERE ${condition}`
-  // Words that many records have are found in the newest ones already, in place of tens of thousands of which most are not asked for.
-  // Numbers are rarely such.
-  const newest = (words: readonly string[], condition: Sql, seeker: Seeker, max: number) =>
-    max > FEW || !words.some((word) => /\p{L}/u.test(word))
-      ? where(condition, seeker)
-      : sql`WITH "newest" AS MATERIALIZED (${amongNewest(condition, seeker)}),
-          "counted" AS MATERIALIZED (SELECT count(DISTINCT "id") >= ${constant(max)} AS "isEnough" FROM "newest")
-        SELECT "id" FROM "newest" WHERE (SELECT "isEnough" FROM "counted")
-        UNION ALL SELECT "id" FROM (${where(condition, seeker)}) every WHERE NOT (SELECT "isEnough" FROM "counted")`
-  const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
-  const all = (conditions: readonly Sql[]) => conditions.reduce((one, other) => sql`${one} AND ${other}`)
-  const beginning = (word: string) => inAnySpelling(word, (each) => like(sql`'% ' || ltrim("folded"(${each})) || '%'`))
-  const inside = (word: string) => inAnySpelling(word, (each) => like(sql`'%' || "folded"(${each}) || '%'`))
-  const telephones = Array.from(
-    { length: DIGITS_MAX - DIGITS_COMPARED + 1 },
-    (_, more): Finder => ({
-      rank: RANK_BEGINNING - more,
-      ids: (text, seeker) => {
-        const digits = phoneDigits(text, more)
-        return digits === null ? null : where(like(sql`${`%${digits} %`}`), seeker)
-      },
-      isCovered: () => more > 0,
-    }),
-  )
   return [
     {
       rank: RANK_BEGINNING,
       ids: (text, seeker, max) => {
         const words = wordsIn(text)
-        return words.length === 0 ? null : newest(words, all(words.map(beginning)), seeker, max)
+        return words.length === 0 ? null : firstNewest(rowsFor(seeker), words, allOf(words, beginning), max)
       },
       isCovered: (text) => isFoundInside(wordsIn(text)),
     },
-    ...telephones,
+    ...byDigits(rowsFor),
     {
       rank: RANK_PART,
       ids: (text, seeker, max) => {
         const words = wordsIn(text)
         if (words.length === 0) return null
-        const parts = all(words.map(inside))
-        return isFoundInside(words) ? newest(words, parts, seeker, max) : amongNewest(parts, seeker)
+        const [rows, parts] = [rowsFor(seeker), allOf(words, inside)]
+        return isFoundInside(words) ? firstNewest(rows, words, parts, max) : amongNewest(rows, parts)
       },
     },
   ]
 }
+
+/** By a telephone number: a finder for each number of digits that are compared, from the end. */
+function byDigits(rowsFor: (seeker: Seeker) => Sql): Finder[] {
+  return Array.from({ length: DIGITS_MAX - DIGITS_COMPARED + 1 }, (_, more) => ({
+    rank: RANK_BEGINNING - more,
+    ids: (text, seeker) => {
+      const digits = phoneDigits(text, more)
+      return digits === null ? null : among(rowsFor(seeker), like(sql`${`%${digits} %`}`))
+    },
+    isCovered: () => more > 0,
+  }))
+}
+
+function among(rows: Sql, condition: Sql): Sql {
+  return sql`SELECT w."recordId" AS "id" FROM ${rows} AND ${condition}`
+}
+
+function amongNewest(rows: Sql, condition: Sql): Sql {
+  return sql`SELECT w."recordId" AS "id" FROM (
+    SELECT * FROM ${rows} ORDER BY w."recordId" DESC LIMIT ${constant(WALKED_MAX)}) w WHERE ${condition}`
+}
+
+/**
+ * Words that many records have are found in the newest ones already, in place of tens of thousands of which most are not asked for.
+ * Numbers are rarely such.
+ */
+function firstNewest(rows: Sql, words: readonly string[], condition: Sql, max: number): Sql {
+  if (max > FEW || !words.some((word) => /\p{L}/u.test(word))) return among(rows, condition)
+  return sql`WITH "newest" AS MATERIALIZED (${amongNewest(rows, condition)}),
+      "counted" AS MATERIALIZED (SELECT count(DISTINCT "id") >= ${constant(max)} AS "isEnough" FROM "newest")
+    SELECT "id" FROM "newest" WHERE (SELECT "isEnough" FROM "counted")
+    UNION ALL SELECT "id" FROM (${among(rows, condition)}) every WHERE NOT (SELECT "isEnough" FROM "counted")`
+}
+
+function allOf(words: readonly string[], condition: (spelling: string) => Sql): Sql {
+  const conditions = words.map((word) => inAnySpelling(word, condition))
+  return join(conditions, ' AND ')
+}
+
+const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
+const beginning = (word: string) => like(sql`'% ' || ltrim("folded"(${word})) || '%'`)
+const inside = (word: string) => like(sql`'%' || "folded"(${word}) || '%'`)
 
 /** Whether an index finds words that have these inside. */
 function isFoundInside(words: readonly string[]): boolean {
@@ -174,7 +187,7 @@ function inAnySpelling(word: string, condition: (spelling: string) => Sql): Sql 
   const long = typed.replaceAll(/[äöüøå]/g, (letter) => spelledOut[letter] ?? letter)
   const short = typed.replaceAll(DIGRAPH, ([letter = '']) => letter)
   const spellings = [...new Set([typed, long, short])].filter((each) => each.length >= PART_MIN || each === typed)
-  return sql`(${spellings.map(condition).reduce((one, other) => sql`${one} OR ${other}`)})`
+  return sql`(${join(spellings.map(condition), ' OR ')})`
 }
 
 /** The ids of the records that finders find, at most `max` of each and the newest of them, with the lowest rank of each. */
@@ -187,6 +200,5 @@ export function foundBy(finders: readonly Finder[], text: string, seeker: Seeker
       : [sql`(SELECT "id", ${constant(rank)} AS "rank" FROM (${select} ORDER BY 1 DESC LIMIT ${constant(max)}) each)`]
   })
   if (found.length === 0) return null
-  const union = found.reduce((one, other) => sql`${one} UNION ALL ${other}`)
-  return sql`SELECT "id", min("rank") AS "rank" FROM (${union}) found GROUP BY "id"`
+  return sql`SELECT "id", min("rank") AS "rank" FROM (${join(found, ' UNION ALL ')}) found GROUP BY "id"`
 }

@@ -4,16 +4,7 @@ import { LongNumber } from '../../foundation/values/long-number.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
 import { runAtOnce, type Steps } from '../../foundation/values/slices.ts'
 import { losesDecimals, STORED_DECIMALS } from '../../foundation/values/typed-number.ts'
-import {
-  type FieldSet,
-  type Folded,
-  foldOnce,
-  isHidden,
-  isStamp,
-  type ListField,
-  type Scalar,
-  type ValueField,
-} from './fields.ts'
+import { type FieldSet, isHidden, isStamp, type ListField, type Scalar, type ValueField } from './fields.ts'
 import { refused } from './refused.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }
@@ -117,13 +108,14 @@ export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, pa
 }
 
 /** The steps of `readPatch`, for a record that may be large. */
-export function patchSteps(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Steps<Patch> {
-  return readRecord(fields, readersOf(fields), body, rules, path)
+export function* patchSteps(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Steps<Patch> {
+  const patch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
+  yield
+  yield* readMembers(fields, body, path, rules, { patch, details: patch.details, names: [] })
+  return patch
 }
 
-/** Reads a member into the patch. On create, also called for members not given. A list is read in steps. */
-type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => Steps<void> | undefined
-
+/** Where what is read of a record or of an object inside it goes. */
 interface Into {
   readonly patch: Patch
   /** The document of `patch`, or the object inside it that contains the member. */
@@ -132,96 +124,58 @@ interface Into {
   readonly names: readonly string[]
 }
 
-const readersOf = foldOnce<ReadMember>({
-  value:
-    (field, name) =>
-    (given, path, rules, { patch, details, names }) => {
-      noteReadOnly(field, given, rules)
-      const value =
-        rules.door || rules.notes?.isStrict
-          ? readNoting(field, given, path, rules, { patch, names: [...names, name] })
-          : readValue(field, given, rules, path)
-      if (value === null) return undefined
-      if (field.access === 'key') patch.key = value as string | number
-      else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
-      else if (field.column === undefined) details[name] = value
-      else patch.columns[field.column] = field.nullable && value === field.default ? null : value
-      return undefined
-    },
-  object: (field, members, name) => (given, path, rules, into) =>
-    given === undefined && rules.mode !== 'create'
-      ? undefined
-      : readObject(field.fields, { members, name }, given ?? {}, path, rules, into),
-  list:
-    (field, members, name) =>
-    (given, path, rules, { patch }) => {
-      noteReadOnly(field, given, rules)
-      return given !== undefined && isTaken(field, rules)
-        ? readList(field, { members, name }, given, rules, path, patch)
-        : undefined
-    },
-})
-
-type Readers = Folded<ReadMember>
-
-interface Inner {
-  readonly members: Readers
-  readonly name: string
+/** Reads the members that are given; on create also the others, of which some are required. */
+function* readMembers(fields: FieldSet, body: unknown, path: string, rules: InputRules, into: Into): Steps<void> {
+  if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
+  const members = canonicalNames(fields, body, path, rules)
+  for (const [name, field] of rules.mode === 'create' ? fields.entries : entriesFor(fields, members)) {
+    const given = members.get(name)
+    const at = path === '' ? name : `${path}.${name}`
+    if (field.kind === 'object') {
+      if (given === undefined && rules.mode !== 'create') continue
+      const details: Record<string, Json> = {}
+      const names = [...into.names, name]
+      yield* readMembers(field.fields, given ?? {}, at, rules, { ...into, details, names })
+      if (Object.keys(details).length > 0) into.details[name] = details
+      continue
+    }
+    noteReadOnly(field, given, rules)
+    if (field.kind !== 'list') readMember(field, name, given, at, rules, into)
+    else if (given !== undefined && isTaken(field, rules)) {
+      into.patch.lists[name] = yield* readList(field, given, rules, at)
+    }
+  }
 }
 
-function* readRecord(fields: FieldSet, readers: Readers, body: unknown, rules: InputRules, path: string): Steps<Patch> {
-  const patch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
-  yield
-  yield* readMembers(fields, readers, body, path, rules, { patch, details: patch.details, names: [] })
-  return patch
+const placesOf = remembered(({ entries }: FieldSet) => new Map(entries.map(([name], place) => [name, place])))
+
+/** Those of the given members, in wire order: most changes give a few of more than a hundred. */
+function entriesFor(fields: FieldSet, given: ReadonlyMap<string, unknown>): FieldSet['entries'] {
+  const places = placesOf(fields)
+  const wanted = [...given.keys()].flatMap((name) => places.get(name) ?? []).sort((a, b) => a - b)
+  return wanted.map((place) => fields.entries[place] as FieldSet['entries'][number])
 }
 
-function* readObject(
-  fields: FieldSet,
-  { members, name }: Inner,
+function readMember(
+  field: ValueField,
+  name: string,
   given: unknown,
   path: string,
   rules: InputRules,
   { patch, details, names }: Into,
-): Steps<void> {
-  const inner: Record<string, Json> = {}
-  yield* readMembers(fields, members, given, path, rules, { patch, details: inner, names: [...names, name] })
-  if (Object.keys(inner).length > 0) details[name] = inner
+): void {
+  const value =
+    rules.door || rules.notes?.isStrict
+      ? readNoting(field, given, path, rules, { patch, names: [...names, name] })
+      : readValue(field, given, rules, path)
+  if (value === null) return
+  if (field.access === 'key') patch.key = value as string | number
+  else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
+  else if (field.column === undefined) details[name] = value
+  else patch.columns[field.column] = field.nullable && value === field.default ? null : value
 }
 
-function* readMembers(
-  fields: FieldSet,
-  readers: Readers,
-  body: unknown,
-  path: string,
-  rules: InputRules,
-  into: Into,
-): Steps<void> {
-  if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
-  const given = canonicalNames(fields, body, path, rules)
-  for (const [name, read] of rules.mode === 'create' ? readers : readersFor(readers, given)) {
-    const steps = read(given.get(name), path === '' ? name : `${path}.${name}`, rules, into)
-    if (steps) yield* steps
-  }
-}
-
-const placesOf = remembered((readers: Readers) => new Map(readers.map(([name], place) => [name, place])))
-
-/** Those of the given members, in wire order: most changes give a few of more than a hundred. */
-function readersFor(readers: Readers, given: ReadonlyMap<string, unknown>): Readers {
-  const places = placesOf(readers)
-  const wanted = [...given.keys()].flatMap((name) => places.get(name) ?? []).sort((a, b) => a - b)
-  return wanted.map((place) => readers[place] as Readers[number])
-}
-
-function* readList(
-  field: ListField,
-  { members, name }: Inner,
-  given: unknown,
-  rules: InputRules,
-  path: string,
-  { lists }: Patch,
-): Steps<void> {
+function* readList(field: ListField, given: unknown, rules: InputRules, path: string): Steps<Patch[]> {
   if (!Array.isArray(given)) throw refused(path, `${path} must be a list`)
   if (given.length > LIST_ITEMS_MAX) {
     throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`)
@@ -230,10 +184,10 @@ function* readList(
   const itemRules: InputRules = { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' }
   const items: Patch[] = []
   for (const [index, item] of given.entries()) {
-    items.push(yield* readRecord(field.fields, members, item, itemRules, `${path}[${index}]`))
+    items.push(yield* patchSteps(field.fields, item, itemRules, `${path}[${index}]`))
   }
   if (field.keyFrom === 'caller' && field.key !== undefined) refuseMissingKeys(items, field.key, path)
-  lists[name] = items
+  return items
 }
 
 function refuseMissingKeys(items: readonly Patch[], key: string, path: string): void {

@@ -61,12 +61,12 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
 }
 
 function isOptional(field: Field): boolean {
-  return field.kind !== 'object' && field.kind !== 'list' && field.isOptional
+  return field.kind !== 'object' && field.kind !== 'list' && field.isOptional === true
 }
 
 function isRequired(field: Field): boolean {
   if (field.kind === 'object') return field.fields.leaves.some((leaf) => isRequired(leaf.field))
-  return field.kind !== 'list' && field.required
+  return field.kind !== 'list' && field.required === true
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {

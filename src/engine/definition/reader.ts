@@ -261,12 +261,13 @@ function compileItems(field: ListField, members: Folded<CompileMember>): RowRead
     }
   }
   const item = compileRow(field.fields, members, sql`r`)
-  if (field.rows !== undefined) return { ...item, select: rowsSql(field, field.rows, item) }
+  if (field.rows !== undefined) return { ...item, select: rowsSql(field, field.rows, item.select) }
   // An item of a document list has no columns: its one slot is the item itself.
   return { ...item, write: (out, value) => item.write(out, [value]), record: (value) => item.record([value]) }
 }
 
-function rowsSql(field: ListField, rows: ListRows, { select }: RowReader): Sql {
+/** A json array of what `select` says of each item `r` of the list, in order; NULL if there are none. */
+export function rowsSql(field: ListField, rows: ListRows, select: Sql): Sql {
   return sql`(SELECT json_agg(${select} ORDER BY ${rowOrder(field, rows)}) FROM ${identifier(rows.table)} r
     WHERE r."storeId" = t."storeId" AND r.${identifier(rows.parent)} = t."id")`
 }
@@ -303,8 +304,6 @@ interface Region {
   text: string
 }
 
-type WriteMembers<Row, Details> = (out: Composed, row: Row, details: Details) => void
-
 const nowhere: Region = { text: '' }
 
 /** A text while it is being written. */
@@ -329,7 +328,7 @@ class Composed {
   }
 
   /** Writes the region, with what `write` writes in its place. */
-  writeOver<Row, Details>(region: Region, write: WriteMembers<Row, Details>, row: Row, details: Details): void {
+  writeOver(region: Region, write: Members['write'], row: Selected, details: Details): void {
     const outer = this.#region
     const outerDone = this.#done
     this.#region = region

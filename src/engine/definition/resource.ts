@@ -187,20 +187,21 @@ export interface Projection {
 /** The members of all groups. */
 type Defined = Wire & Rules & Pages & Files
 
-type Defaulted =
-  | 'privilege'
-  | 'inputTypeNames'
-  | 'idParam'
-  | 'table'
-  | 'methods'
-  | 'changesMany'
-  | 'hidden'
-  | 'filters'
-  | 'groups'
-  | 'subResources'
-  | 'referrers'
-  | 'isOneByOne'
-  | 'isFinalOnceWritten'
+/** What a definition is that does not say otherwise. */
+export const usual = {
+  inputTypeNames: [],
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  changesMany: true,
+  hidden: {},
+  filters: {},
+  groups: {},
+  subResources: {},
+  referrers: [],
+  isOneByOne: false,
+  isFinalOnceWritten: false,
+} as const satisfies Partial<Defined>
+
+type Defaulted = keyof typeof usual | 'privilege' | 'idParam' | 'table'
 
 export interface Resource
   extends Readonly<Omit<Defined, Defaulted | 'fields' | 'privateFields'>>,

@@ -18,10 +18,8 @@ export async function findRecords(
   // A record may be found by several of its texts.
   const found = text === '' ? null : foundBy(finders, text, caller, limit * 3)
   if (found === null) return []
-  const rows = await rowsInTurn<{ id: number }>(
-    caller,
-    sql`SELECT "id" FROM (${found}) ranked ORDER BY "rank", "id" DESC LIMIT ${constant(limit)}`,
-  )
+  const rows = await rowsInTurn<{ id: number }>(caller)`
+    SELECT "id" FROM (${found}) ranked ORDER BY "rank", "id" DESC LIMIT ${constant(limit)}`
   return rows.map(({ id }) => id)
 }
 

@@ -86,11 +86,8 @@ export async function countUpTo(caller: Caller, resource: Resource, query: Query
   if (choice.allOf !== null) return count(caller, choice)
   // Of a limit in a parameter PostgreSQL takes a tenth of the matches, and a plan for any text then seems the cheapest: one that
   // collects all that holds "cotton" (170 ms in a million products) before it counts the first ten thousand (30 ms).
-  const [row] = await rowsInTurn<{ count: number }>(
-    caller,
-    sql`
-    SELECT count(*)::int AS "count" FROM (SELECT FROM ${choice.from} WHERE ${choice.where} LIMIT ${constant(max + 1)}) matches`,
-  )
+  const [row] = await rowsInTurn<{ count: number }>(caller)`
+    SELECT count(*)::int AS "count" FROM (SELECT FROM ${choice.from} WHERE ${choice.where} LIMIT ${constant(max + 1)}) matches`
   return row?.count ?? 0
 }
 
@@ -147,12 +144,9 @@ export async function findOrdered(
     behind === null
       ? empty
       : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
-  const found = await rowsInTurn<{ id: number; value: string }>(
-    caller,
-    sql`
+  const found = await rowsInTurn<{ id: number; value: string }>(caller)`
     SELECT t."id", to_json(${column}) #>> '{}' AS "value" FROM ${from} WHERE ${where} ${start}
-    ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`,
-  )
+    ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {
@@ -210,12 +204,9 @@ export async function readTexts(
     sql`t."id" = ${anyOf(ids)}`,
     ...owned(caller, resource),
   ]
-  const rows = await rowsInTurn<{ id: number; texts: string[] }>(
-    caller,
-    sql`
+  const rows = await rowsInTurn<{ id: number; texts: string[] }>(caller)`
     SELECT t."id", json_build_array(${join(texts, ', ')}) AS "texts"
-    FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`,
-  )
+    FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`
   return new Map(rows.map((row) => [row.id, row.texts]))
 }
 
@@ -270,17 +261,10 @@ export function listFixed(
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
-  const found = await rowsInTurn(
-    caller,
-    sql`SELECT 1 FROM ${identifier(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
-  )
+  const conditions = [sql`t."storeId" = ${caller.store.id}::int`, sql`t."id" = ${id}::int`, ...owned(caller, resource)]
+  const found = await rowsInTurn(caller)`
+    SELECT 1 FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`
   return found.length > 0
-}
-
-/** Matches one record, if the caller may know of it, as a condition over `t`. */
-function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
-  const record = sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`
-  return join([record, ...owned(caller, resource)], ' AND ')
 }
 
 function owned(caller: Caller, { owner }: Resource): Sql[] {
@@ -288,24 +272,16 @@ function owned(caller: Caller, { owner }: Resource): Sql[] {
   return condition === null ? [] : [condition]
 }
 
-/** The id of the record with this alternate key (a product's SKU), ignoring case; null if none. */
-export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
-  return (await findByAlternateKeys(caller, resource, [text])).get(text) ?? null
-}
-
-/** The ids of the records with these alternate keys, ignoring case. */
+/** The ids of the records with these alternate keys (the SKUs of products), ignoring case. */
 export function findByAlternateKeys(
   caller: Caller,
   { table, alternateKey = '', keyForms = (text) => [text] }: Resource,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   return findByForms(texts, keyForms, async (forms) => {
-    const found = await rowsInTurn<{ text: string; id: number }>(
-      caller,
-      sql`
+    const found = await rowsInTurn<{ text: string; id: number }>(caller)`
     SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(forms)}::text::json) AS n ("text")
-    JOIN ${identifier(table)} t ON t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`,
-    )
+    JOIN ${identifier(table)} t ON t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`
     return new Map(found.map(({ text, id }) => [text, id]))
   })
 }
@@ -400,7 +376,7 @@ async function count(caller: Caller, { table, from, where, allOf }: Choice): Pro
     allOf === null
       ? sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`
       : sql`SELECT ${keptCount(allOf.id, table)} AS "count"`
-  const [row] = await rowsInTurn<{ count: number }>(caller, counted)
+  const [row] = await rowsInTurn<{ count: number }>(caller)`${counted}`
   return row?.count ?? 0
 }
 

@@ -127,10 +127,8 @@ function idIn(name: string): number {
 
 /** One value for all records, because each value returned has a cost. */
 async function readNames(caller: Caller, { records }: Source): Promise<string[]> {
-  const [found] = await rowsInTurn<{ names: string | null }>(
-    caller,
-    sql`SELECT string_agg(${nameOf(caller)}, ',' ORDER BY t."id") AS "names" FROM ${records}`,
-  )
+  const [found] = await rowsInTurn<{ names: string | null }>(caller)`
+    SELECT string_agg(${nameOf(caller)}, ',' ORDER BY t."id") AS "names" FROM ${records}`
   return found?.names?.split(',') ?? []
 }
 
@@ -145,15 +143,12 @@ function readRows<Made>(
 ): Promise<Map<string, Made>> {
   return readWithin(caller, { table, limit }, async (room) => {
     // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
-    const rows = await rowsInTurn<{ name: string; row: string | null; bytes: number }>(
-      caller,
-      sql`
+    const rows = await rowsInTurn<{ name: string; row: string | null; bytes: number }>(caller)`
       SELECT q."name", CASE WHEN q."bytes" <= ${room}::int THEN q."row" END AS "row", q."bytes" FROM (
         SELECT p.*, LEAST(sum(octet_length(p."row")) OVER (), ${constant(INT32_MAX)})::int AS "bytes" FROM (
           SELECT t."id", ${nameOf(caller)} AS "name", ${select}::text AS "row"
           FROM ${records} JOIN "Store" s ON s."id" = t."storeId" OFFSET 0) p) q
-      ORDER BY q."id"`,
-    )
+      ORDER BY q."id"`
     const bytes = rows[0]?.bytes ?? 0
     if (bytes > room) return { bytes }
     const made = rows.map((each): [string, Made] => {
@@ -198,15 +193,12 @@ async function isAmongFirst(
   { from, id, where }: Choice,
   { limit, offset, after }: PageBounds,
 ): Promise<boolean> {
-  const [found] = await rowsInTurn<{ count: number }>(
-    caller,
-    sql`
+  const [found] = await rowsInTurn<{ count: number }>(caller)`
     SELECT count(*)::int AS "count" FROM (
       SELECT FROM (
         SELECT * FROM ${from} WHERE t."storeId" = ${caller.store.id}::int AND ${id} > ${after}::int
         ORDER BY ${id} LIMIT ${LOOKED_AT * (limit + 1)}::int) t
-      WHERE ${where} LIMIT ${offset + limit + 1}::bigint) matches`,
-  )
+      WHERE ${where} LIMIT ${offset + limit + 1}::bigint) matches`
   return (found?.count ?? 0) > offset + limit
 }
 

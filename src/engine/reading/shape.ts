@@ -128,21 +128,9 @@ function compareValues(one: Json | undefined, other: Json | undefined): number {
   return Number(one) - Number(other)
 }
 
-/** Compares code points, because UTF-16 units put characters above U+FFFF before U+E000 to U+FFFF. */
+/** Compares code points, as UTF-8 orders them: UTF-16 puts characters above U+FFFF before U+E000 to U+FFFF. */
 function compareCodePoints(one: string, other: string): number {
-  const length = Math.min(one.length, other.length)
-  for (let index = 0; index < length; index++) {
-    const unit = one.charCodeAt(index)
-    const otherUnit = other.charCodeAt(index)
-    if (unit !== otherUnit) return ranked(unit) - ranked(otherUnit)
-  }
-  return one.length - other.length
-}
-
-/** Ranks surrogates after all other units. */
-function ranked(unit: number): number {
-  if (unit >= 0xe000) return unit - 0x800
-  return unit >= 0xd800 ? unit + 0x2000 : unit
+  return Buffer.from(one).compare(Buffer.from(other))
 }
 
 function chosen(value: Json, selection: Selection): Json {

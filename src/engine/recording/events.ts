@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, execute, isClient, queryRows, type Transaction } from '../../foundation/database/client.ts'
-import { anyOfFew, identifier, lines, sql, storeId } from '../../foundation/database/sql.ts'
+import { anyOfFew, identifier, lines, storeId } from '../../foundation/database/sql.ts'
 import type { Caller, RaisedEvent, RecordKind } from '../caller.ts'
 import type { EventKind } from '../definition/event-kinds.ts'
 import type { Selected } from '../definition/reader.ts'
@@ -74,12 +74,11 @@ export function raise(
     body: body ?? null,
     members: members && new Set<string>(),
   }
-  for (const member of members ?? []) if (isShown(resource, member)) event.members?.add(member)
+  for (const member of members ?? []) {
+    const isShown = resource.fields.get(member.split('.', 1)[0] as string) !== undefined
+    if (isShown) event.members?.add(member)
+  }
   raised.set(key, event)
-}
-
-function isShown({ fields }: Resource, member: string): boolean {
-  return fields.get(member.split('.', 1)[0] as string) !== undefined
 }
 
 /**
@@ -123,15 +122,12 @@ function changedIn(members: ReadonlySet<string> | undefined): string | null {
 
 async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "changed", "createdAt")
     SELECT ${store.id}::int, n."eventType", n."recordId", n."body", btrim(n."changed"), ${now().toISOString()}::timestamptz
     FROM unnest(${lines(rows.map(({ eventType }) => eventType))}::smallint[],
       ${lines(rows.map(({ recordId }) => recordId))}::int[], ${lines(rows.map(({ body }) => body))},
-      ${lines(rows.map(({ changed }) => changed))}) n ("eventType", "recordId", "body", "changed")`,
-  )
+      ${lines(rows.map(({ changed }) => changed))}) n ("eventType", "recordId", "body", "changed")`
 }
 
 /** The bodies of these records: made from what the change's own statement returned, or read. */
@@ -145,21 +141,15 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       if (written) bodies.set(nameOf(resource, recordId), resource.reader.compose(written))
       else ids.add(recordId)
     }
-    const read = ids.size === 0 ? [] : await readSelected(tx, resource, [...ids])
-    for (const [id, row] of read) bodies.set(nameOf(resource, id), resource.reader.compose(row))
+    if (ids.size === 0) continue
+    const { table, reader } = resource
+    const rows = await queryRows<{ id: number; row: string }>(tx.db)`
+      SELECT t."id", ${reader.select}::text AS "row"
+      FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
+      WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`
+    for (const { id, row } of rows) bodies.set(nameOf(resource, id), reader.compose(JSON.parse(row) as Selected))
   }
   return bodies
-}
-
-async function readSelected(tx: Caller, { table, reader }: RecordKind, ids: readonly number[]) {
-  const rows = await queryRows<{ id: number; row: string }>(
-    tx.db,
-    sql`
-    SELECT t."id", ${reader.select}::text AS "row"
-    FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
-    WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew(ids)}`,
-  )
-  return rows.map(({ id, row }) => [id, JSON.parse(row) as Selected] as const)
 }
 
 function nameOf({ service }: RecordKind, recordId: number): string {
@@ -197,7 +187,7 @@ export function announce(db: Db | Transaction, channel: Channel): void {
 async function notify(db: Db, channel: Channel, channels: Map<Channel, boolean>): Promise<void> {
   do {
     channels.set(channel, false)
-    await execute(db, sql`SELECT pg_notify(${channel}, '')`).catch(() => undefined)
+    await execute(db)`SELECT pg_notify(${channel}, '')`.catch(() => undefined)
     await delay(PAUSE_MS, undefined, { ref: false })
   } while (channels.get(channel))
   channels.delete(channel)

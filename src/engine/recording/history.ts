@@ -7,8 +7,6 @@ import type { ComparedChange, Difference } from './differences.ts'
 
 // Who changed which fields of a record. Events tell programs what a record is; this tells people how it came to be so.
 
-export type ActorKind = ReturnType<typeof actorKind>
-
 /** A record by its table, which names its service. */
 export interface RecordName {
   readonly recordType: string
@@ -19,7 +17,7 @@ export interface RecordName {
 export interface HistoryEntry extends RecordName {
   readonly id: number
   readonly kind: 'create' | 'update' | 'delete'
-  readonly actorKind: ActorKind
+  readonly actorKind: ReturnType<typeof actorKind>
   readonly actor: string
   readonly at: Date
   readonly changed: readonly Difference[]
@@ -62,54 +60,56 @@ async function writeEntries(entries: readonly Written[]): Promise<void> {
   // Changes of different callers that share a transaction are single ones, and part of nothing.
   const { db, store, now, importId = null } = first.caller
   const texts = (of: (entry: Written) => string | number) => lines(entries.map(of))
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     INSERT INTO "HistoryEntry" ("storeId", "at", "importId", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
     SELECT ${store.id}::int, ${now().toISOString()}::timestamptz, ${importId}::int, n.*
     FROM unnest(${texts(({ recordType }) => recordType)}, ${texts(({ recordId }) => recordId)}::int[],
       ${texts(({ kind }) => kind)}, ${texts(({ caller }) => actorKind(caller))},
       ${texts(({ caller }) => caller.actor.replace(/\n/g, ' '))},
-      ${texts(({ changed }) => JSON.stringify(changed))}::json[], ${texts(({ more }) => more)}::int[]) n`,
-  )
+      ${texts(({ changed }) => JSON.stringify(changed))}::json[], ${texts(({ more }) => more)}::int[]) n`
 }
 
-/** Returns a page of the entries of these records, newest first, and the `before` of the next page; null: there is none. */
-export async function listHistory(
-  caller: Pick<Caller, 'db' | 'store'>,
-  records: readonly RecordName[],
-  { before, limit }: { readonly before: number | null; readonly limit: number },
-): Promise<HistoryPage> {
-  // Record by record, because a scan of the index has the entries of one record in order.
-  const newest = newestOf(caller, before, limit + 1, sql`AND h."recordType" = r."type" AND h."recordId" = r."id"`)
-  const found = await readEntries(
-    caller,
-    sql`
-    SELECT p.* FROM unnest(${lines(records.map(({ recordType }) => recordType))},
-      ${lines(records.map(({ recordId }) => recordId))}::int[]) r ("type", "id")
-    CROSS JOIN LATERAL (${newest}) p`,
-    limit + 1,
-  )
-  const entries = found.slice(0, limit)
-  return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
-}
+/** Who reads the history of a store. */
+type Reader = Pick<Caller, 'db' | 'store'>
 
-/** Returns an entry of this record. Throws `not-found`. */
-export async function findEntry(
-  caller: Pick<Caller, 'db' | 'store'>,
-  { recordType, recordId }: RecordName,
-  id: number,
-): Promise<HistoryEntry> {
-  const record = sql`h."recordType" = ${recordType} AND h."recordId" = ${recordId}::int`
-  const one = sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(caller.store)} AND h."id" = ${id}::bigint AND ${record}`
-  const [found] = await readEntries(caller, one, 1)
-  if (found === undefined) throw new StoreFailure('not-found', 'The history has no such entry any more')
-  return found
+/** A page of at most `limit`, of what is older than the entry `before`; null: of all. */
+interface PageBounds {
+  readonly before: number | null
+  readonly limit: number
 }
 
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[]
+  /** The `before` of the next page; null: there is none. */
   readonly next: number | null
+}
+
+/** Returns a page of the entries of these records, newest first. */
+export function listHistory(
+  reader: Reader,
+  records: readonly RecordName[],
+  { before, limit }: PageBounds,
+): Promise<HistoryPage> {
+  // Record by record, because a scan of the index has the entries of one record in order.
+  const rows = sql`
+    SELECT p.* FROM unnest(${lines(records.map(({ recordType }) => recordType))},
+      ${lines(records.map(({ recordId }) => recordId))}::int[]) r ("type", "id")
+    CROSS JOIN LATERAL (
+      SELECT h.* FROM "HistoryEntry" h WHERE ${olderOf(reader, before)} AND h."recordType" = r."type" AND h."recordId" = r."id"
+      ORDER BY h."id" DESC LIMIT ${constant(limit + 1)}) p`
+  return readPage(reader, rows, limit)
+}
+
+/** Returns an entry of this record. Throws `not-found`. */
+export function findEntry(reader: Reader, { recordType, recordId }: RecordName, id: number): Promise<HistoryEntry> {
+  return readEntry(reader, id, sql`AND h."recordType" = ${recordType} AND h."recordId" = ${recordId}::int`)
+}
+
+async function readEntry(reader: Reader, id: number, condition = empty): Promise<HistoryEntry> {
+  const own = sql`h."storeId" = ${storeId(reader.store)} AND h."id" = ${id}::bigint ${condition}`
+  const [found] = await readEntries(reader, sql`SELECT h.* FROM "HistoryEntry" h WHERE ${own}`, 1)
+  if (found === undefined) throw new StoreFailure('not-found', 'The history has no such entry any more')
+  return found
 }
 
 /** Which changes of a store are asked for. */
@@ -159,110 +159,118 @@ const APART_MAX = 1_000
  * or none, and a next one, because it looks through a bounded number of entries.
  */
 export async function listStoreHistory(
-  caller: Pick<Caller, 'db' | 'store'>,
-  { actor, recordTypes, field, since, until: end }: HistoryFilters,
-  { before, limit }: { readonly before: number | null; readonly limit: number },
+  reader: Reader,
+  filters: HistoryFilters,
+  { before, limit }: PageBounds,
 ): Promise<HistoryGroups> {
-  const { db } = caller
-  const last = end === null ? null : await firstIdFrom(caller, end)
+  const { since, until } = filters
+  const last = until === null ? null : await firstIdFrom(reader, until)
   const start = before === null ? last : Math.min(before, last ?? before)
-  const own = sql`h."storeId" = ${storeId(caller.store)}`
-  const begins = (id: Sql) => (start === null ? sql`true` : sql`${id} < ${start}::bigint`)
-  const types = recordTypes === null ? null : lines(recordTypes)
-  const conditions = (l: Sql) => sql`
-    ${actor === null ? empty : sql`AND lower(${l}."actor") = lower(${actor})`}
-    ${since === null ? empty : sql`AND ${l}."at" >= ${since.toISOString()}::timestamptz`}
-    ${end === null ? empty : sql`AND ${l}."at" < ${end.toISOString()}::timestamptz`}`
-  const hasField = (l: Sql) =>
-    field === null
-      ? sql`true`
-      : sql`EXISTS (
-        SELECT FROM json_array_elements(${l}."changed") c, regexp_replace(c ->> 0, '\\[[^]]*\\]', '', 'g') AS path
-        WHERE path = ${field}::text OR starts_with(path, ${`${field}.`}::text))`
-  const ofImport = sql`${own} AND h."importId" = i."importId"`
-  const [found, [end0]] = await Promise.all([
-    queryRows<{ id: number; counts: HistoryGroup['counts']; changed: HistoryGroup['changed'] }>(
-      db,
-      sql`
-      WITH RECURSIVE looked AS MATERIALIZED (
-        SELECT h.*, h."xmin"::text AS "transaction" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
-          ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`}
-        ORDER BY h."id" DESC LIMIT ${constant(LOOKED_THROUGH_MAX)}),
-      single AS (
-        SELECT max(l."id") AS "id", (array_agg(l."changed" ORDER BY l."id" DESC))[1:${constant(SAMPLE)}] AS "changed",
-          json_build_array(json_build_object('recordType', l."recordType", 'kind', l."kind", 'count', count(*))) AS "counts"
-        FROM looked l
-        WHERE true ${conditions(sql`l`)} ${types === null ? empty : sql`AND l."recordType" = ANY (${types})`} AND ${hasField(sql`l`)}
-        GROUP BY l."transaction", l."at", l."actorKind", l."actor", l."recordType", l."kind"
-        HAVING ${begins(sql`max(l."id")`)} ORDER BY 1 DESC LIMIT ${constant(limit + 1)}),
-      import AS (
-        (SELECT h."importId" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NOT NULL ORDER BY h."importId" DESC LIMIT 1)
-        UNION ALL
-        SELECT (SELECT h."importId" FROM "HistoryEntry" h WHERE ${own} AND h."importId" < i."importId"
-          ORDER BY h."importId" DESC LIMIT 1)
-        FROM import i WHERE i."importId" IS NOT NULL),
-      head AS (
-        SELECT n."id", i."importId" FROM (SELECT * FROM import LIMIT ${constant(IMPORTS_MAX)}) i CROSS JOIN LATERAL (
-          SELECT h.* FROM "HistoryEntry" h WHERE ${ofImport} ORDER BY h."id" DESC LIMIT 1) n
-        WHERE ${begins(sql`n."id"`)} ${conditions(sql`n`)}
-          AND n."id" >= coalesce((SELECT min("id") FROM looked HAVING count(*) = ${constant(LOOKED_THROUGH_MAX)}), 0)
-        ORDER BY 1 DESC),
-      whole AS (
-        SELECT i."id", c."counts", ARRAY(
-          SELECT h."changed" FROM "HistoryEntry" h WHERE ${ofImport} ORDER BY h."id" DESC LIMIT ${constant(SAMPLE)}) AS "changed"
-        FROM head i CROSS JOIN LATERAL (
-          SELECT json_agg(k) AS "counts" FROM (
-            SELECT h."recordType", h."kind", count(*) FROM (
-              SELECT h."recordType", h."kind" FROM "HistoryEntry" h WHERE ${ofImport}
-              ORDER BY h."id" DESC LIMIT ${constant(COUNTED_MAX)}) h
-            ${types === null ? empty : sql`WHERE h."recordType" = ANY (${types})`}
-            GROUP BY 1, 2) k) c
-        WHERE c."counts" IS NOT NULL ${
-          field === null
-            ? empty
-            : sql`AND EXISTS (
-            SELECT FROM (SELECT h."changed" FROM "HistoryEntry" h WHERE ${ofImport}
-              ORDER BY h."id" DESC LIMIT ${constant(COUNTED_MAX)}) l WHERE ${hasField(sql`l`)})`
-        }
-        LIMIT ${constant(limit + 1)})
-      SELECT g."id"::float8 AS "id", g."counts", to_json(g."changed") AS "changed"
-      FROM (SELECT "id", "counts", "changed" FROM single UNION ALL SELECT "id", "counts", "changed" FROM whole) g
-      ORDER BY g."id" DESC LIMIT ${constant(limit + 1)}`,
-    ),
-    queryRows<{ id: number; at: Date }>(
-      db,
-      sql`
-      SELECT h."id"::float8 AS "id", h."at" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
-        ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`}
-      ORDER BY h."id" DESC OFFSET ${constant(LOOKED_THROUGH_MAX - 1)} LIMIT 1`,
-    ),
+  const looked = lookedThrough(reader, start)
+  const groups = groupsSql(reader, filters, { looked, start, limit })
+  const [found, [end]] = await Promise.all([
+    queryRows<{ id: number; counts: HistoryGroup['counts']; changed: HistoryGroup['changed'] }>(reader.db)`${groups}`,
+    queryRows<{ id: number; at: Date }>(reader.db)`
+      SELECT h."id"::float8 AS "id", h."at" ${looked} OFFSET ${constant(LOOKED_THROUGH_MAX - 1)} LIMIT 1`,
   ])
   const shown = found.slice(0, limit)
-  const entries = await entriesOf(caller, shown)
-  const groups = shown.flatMap(({ id, counts, changed }): HistoryGroup[] => {
-    const entry = entries.get(id)
-    return entry === undefined ? [] : [{ entry, counts, changed }]
-  })
-  const isOver = end0 === undefined || (since !== null && end0.at < since)
-  return { groups, next: found.length > limit ? (shown.at(-1)?.id ?? null) : isOver ? null : end0.id }
+  const entries = await entriesOf(reader, shown)
+  const isOver = end === undefined || (since !== null && end.at < since)
+  return {
+    groups: shown.flatMap(({ id, ...group }) => {
+      const entry = entries.get(id)
+      return entry === undefined ? [] : [{ entry, ...group }]
+    }),
+    next: found.length > limit ? (shown.at(-1)?.id ?? null) : isOver ? null : end.id,
+  }
 }
 
-async function entriesOf(
-  caller: Pick<Caller, 'db' | 'store'>,
-  named: readonly { readonly id: number }[],
-): Promise<ReadonlyMap<number, HistoryEntry>> {
-  if (named.length === 0) return new Map()
+/** The entries `h` of single changes, newest first, among which those that began before `start` are. */
+function lookedThrough({ store }: Reader, start: number | null): Sql {
+  return sql`FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(store)} AND h."importId" IS NULL
+    ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`} ORDER BY h."id" DESC`
+}
+
+/** The conditions of the filters on an entry `l`. */
+function conditionsOf({ actor, since, until }: HistoryFilters): Sql {
+  return sql`
+    ${actor === null ? empty : sql`AND lower(l."actor") = lower(${actor})`}
+    ${since === null ? empty : sql`AND l."at" >= ${since.toISOString()}::timestamptz`}
+    ${until === null ? empty : sql`AND l."at" < ${until.toISOString()}::timestamptz`}`
+}
+
+function typesOf({ recordTypes }: HistoryFilters): Sql {
+  return recordTypes === null ? sql`true` : sql`l."recordType" = ANY (${lines(recordTypes)})`
+}
+
+function hasField(field: string): Sql {
+  return sql`EXISTS (
+    SELECT FROM json_array_elements(l."changed") c, regexp_replace(c ->> 0, '\\[[^]]*\\]', '', 'g') AS path
+    WHERE path = ${field}::text OR starts_with(path, ${`${field}.`}::text))`
+}
+
+/** Selects the groups that begin before `start`, one more than the page has where there is a next one. */
+function groupsSql(
+  { store }: Reader,
+  filters: HistoryFilters,
+  { looked, start, limit }: { looked: Sql; start: number | null; limit: number },
+): Sql {
+  const { field } = filters
+  const own = sql`h."storeId" = ${storeId(store)}`
+  const ofImport = sql`FROM "HistoryEntry" h WHERE ${own} AND h."importId" = i."importId" ORDER BY h."id" DESC`
+  const begins = (id: Sql) => (start === null ? sql`true` : sql`${id} < ${start}::bigint`)
+  return sql`
+    WITH RECURSIVE looked AS MATERIALIZED (
+      SELECT h.*, h."xmin"::text AS "transaction" ${looked} LIMIT ${constant(LOOKED_THROUGH_MAX)}),
+    single AS (
+      SELECT max(l."id") AS "id", (array_agg(l."changed" ORDER BY l."id" DESC))[1:${constant(SAMPLE)}] AS "changed",
+        json_build_array(json_build_object('recordType', l."recordType", 'kind', l."kind", 'count', count(*))) AS "counts"
+      FROM looked l
+      WHERE ${typesOf(filters)} ${conditionsOf(filters)} ${field === null ? empty : sql`AND ${hasField(field)}`}
+      GROUP BY l."transaction", l."at", l."actorKind", l."actor", l."recordType", l."kind"
+      HAVING ${begins(sql`max(l."id")`)} ORDER BY 1 DESC LIMIT ${constant(limit + 1)}),
+    import AS (
+      (SELECT h."importId" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NOT NULL ORDER BY h."importId" DESC LIMIT 1)
+      UNION ALL
+      SELECT (SELECT h."importId" FROM "HistoryEntry" h WHERE ${own} AND h."importId" < i."importId"
+        ORDER BY h."importId" DESC LIMIT 1)
+      FROM import i WHERE i."importId" IS NOT NULL),
+    head AS (
+      SELECT l."id", i."importId" FROM (SELECT * FROM import LIMIT ${constant(IMPORTS_MAX)}) i
+      CROSS JOIN LATERAL (SELECT h.* ${ofImport} LIMIT 1) l
+      WHERE ${begins(sql`l."id"`)} ${conditionsOf(filters)}
+        AND l."id" >= coalesce((SELECT min("id") FROM looked HAVING count(*) = ${constant(LOOKED_THROUGH_MAX)}), 0)
+      ORDER BY 1 DESC),
+    whole AS (
+      SELECT i."id", c."counts", ARRAY(SELECT h."changed" ${ofImport} LIMIT ${constant(SAMPLE)}) AS "changed"
+      FROM head i CROSS JOIN LATERAL (
+        SELECT json_agg(k) AS "counts" FROM (
+          SELECT l."recordType", l."kind", count(*)
+          FROM (SELECT h."recordType", h."kind" ${ofImport} LIMIT ${constant(COUNTED_MAX)}) l
+          WHERE ${typesOf(filters)} GROUP BY 1, 2) k) c
+      WHERE c."counts" IS NOT NULL ${
+        field === null
+          ? empty
+          : sql`AND EXISTS (
+          SELECT FROM (SELECT h."changed" ${ofImport} LIMIT ${constant(COUNTED_MAX)}) l WHERE ${hasField(field)})`
+      }
+      LIMIT ${constant(limit + 1)})
+    SELECT g."id"::float8 AS "id", g."counts", to_json(g."changed") AS "changed"
+    FROM (SELECT "id", "counts", "changed" FROM single UNION ALL SELECT "id", "counts", "changed" FROM whole) g
+    ORDER BY g."id" DESC LIMIT ${constant(limit + 1)}`
+}
+
+async function entriesOf({ db, store }: Reader, named: readonly { readonly id: number }[]) {
+  if (named.length === 0) return new Map<number, HistoryEntry>()
   const ids = lines(named.map(({ id }) => id))
-  const rows = sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(caller.store)} AND h."id" = ANY (${ids}::bigint[])`
-  return new Map((await readEntries(caller, rows, named.length)).map((entry) => [entry.id, entry]))
+  const rows = sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(store)} AND h."id" = ANY (${ids}::bigint[])`
+  return new Map((await readEntries({ db, store }, rows, named.length)).map((entry) => [entry.id, entry]))
 }
 
 /** The first id of an entry from this time on, or one between it and the entry before: ids follow the time. Null: there are no entries. */
-async function firstIdFrom({ db, store }: Pick<Caller, 'db' | 'store'>, time: Date): Promise<number | null> {
+async function firstIdFrom({ db, store }: Reader, time: Date): Promise<number | null> {
   const own = sql`h."storeId" = ${storeId(store)}`
-  const [found] = await queryRows<{ id: number }>(
-    db,
-    sql`
+  const [found] = await queryRows<{ id: number }>(db)`
     WITH RECURSIVE between AS (
       SELECT (SELECT h."id" FROM "HistoryEntry" h WHERE ${own} ORDER BY h."id" LIMIT 1) AS "from",
         (SELECT h."id" FROM "HistoryEntry" h WHERE ${own} ORDER BY h."id" DESC LIMIT 1) + 1 AS "to"
@@ -271,56 +279,49 @@ async function firstIdFrom({ db, store }: Pick<Caller, 'db' | 'store'>, time: Da
       FROM between b CROSS JOIN (SELECT ${time.toISOString()}::timestamptz AS "at") t CROSS JOIN LATERAL (
         SELECT h."id", h."at" FROM "HistoryEntry" h WHERE ${own} AND h."id" >= (b."from" + b."to") / 2 ORDER BY h."id" LIMIT 1) e
       WHERE b."from" < b."to")
-    SELECT "from"::float8 AS "id" FROM between WHERE "from" >= "to"`,
-  )
+    SELECT "from"::float8 AS "id" FROM between WHERE "from" >= "to"`
   return found?.id ?? null
 }
 
 /** Returns a page of what the request, or the import, of this entry has changed, newest first. Throws `not-found`. */
 export async function listChangesWith(
-  caller: Pick<Caller, 'db' | 'store'>,
+  reader: Reader,
   id: number,
   { recordTypes }: Pick<HistoryFilters, 'recordTypes'>,
-  { before, limit }: { readonly before: number | null; readonly limit: number },
+  { before, limit }: PageBounds,
 ): Promise<HistoryPage> {
-  const entry = (await entriesOf(caller, [{ id }])).get(id)
-  if (entry === undefined) throw new StoreFailure('not-found', 'The history has no such entry any more')
-  const { importId, at, actorKind: kindOfActor, actor, recordType, kind } = entry
+  const { importId, at, actorKind: kindOfActor, actor, recordType, kind } = await readEntry(reader, id)
   const byType = recordTypes === null ? empty : sql`AND l."recordType" = ANY (${lines(recordTypes)})`
-  const own = sql`h."storeId" = ${storeId(caller.store)} ${until(before)}`
-  const rows =
+  const together =
     importId !== null
-      ? sql`SELECT h.* FROM "HistoryEntry" h WHERE ${own} AND h."importId" = ${importId}::int`
-      : sql`SELECT h.* FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
+      ? sql`h."importId" = ${importId}::int`
+      : sql`h."importId" IS NULL
           AND h."id" BETWEEN ${id - LOOKED_THROUGH_MAX}::bigint AND ${id}::bigint
           AND h."xmin"::text = (SELECT o."xmin"::text FROM "HistoryEntry" o
-            WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = ${id}::bigint) AND h."at" = ${at.toISOString()}::timestamptz
+            WHERE o."storeId" = ${storeId(reader.store)} AND o."id" = ${id}::bigint) AND h."at" = ${at.toISOString()}::timestamptz
           AND h."actorKind" = ${kindOfActor} AND h."actor" = ${actor} AND h."recordType" = ${recordType} AND h."kind" = ${kind}`
-  const found = await readEntries(
-    caller,
-    sql`SELECT * FROM (${rows}) l WHERE true ${byType} ORDER BY l."id" DESC LIMIT ${constant(limit + 1)}`,
-    limit + 1,
-  )
+  const rows = sql`
+    SELECT * FROM (SELECT h.* FROM "HistoryEntry" h WHERE ${olderOf(reader, before)} AND ${together}) l
+    WHERE true ${byType} ORDER BY l."id" DESC LIMIT ${constant(limit + 1)}`
+  return readPage(reader, rows, limit)
+}
+
+/** Matches the entries `h` of the store that are older than this one. */
+function olderOf({ store }: Reader, before: number | null): Sql {
+  return sql`h."storeId" = ${storeId(store)} ${before === null ? empty : sql`AND h."id" < ${before}::bigint`}`
+}
+
+/** Reads a page of these rows, which hold one more than the page where there is a next one. */
+async function readPage(reader: Reader, rows: Sql, limit: number): Promise<HistoryPage> {
+  const found = await readEntries(reader, rows, limit + 1)
   const entries = found.slice(0, limit)
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
 }
 
-function newestOf({ store }: Pick<Caller, 'store'>, before: number | null, limit: number, condition: Sql): Sql {
-  return sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(store)} ${condition} ${until(before)}
-    ORDER BY h."id" DESC LIMIT ${constant(limit)}`
-}
-
-function until(before: number | null): Sql {
-  return before === null ? empty : sql`AND h."id" < ${before}::bigint`
-}
-
-function readEntries({ db }: Pick<Caller, 'db'>, rows: Sql, limit: number): Promise<HistoryEntry[]> {
-  return queryRows<HistoryEntry>(
-    db,
-    sql`
+function readEntries({ db }: Reader, rows: Sql, limit: number): Promise<HistoryEntry[]> {
+  return queryRows<HistoryEntry>(db)`
     SELECT e."id"::float8 AS "id", e."recordType", e."recordId", e."kind", e."actorKind", e."actor", e."at", e."changed", e."more", e."importId"
-    FROM (${rows}) e ORDER BY e."id" DESC LIMIT ${constant(limit)}`,
-  )
+    FROM (${rows}) e ORDER BY e."id" DESC LIMIT ${constant(limit)}`
 }
 
 /** Entries that one statement deletes. */

@@ -1,6 +1,6 @@
 import { locks } from '../../foundation/database/advisory-locks.ts'
 import { execute, type Transaction } from '../../foundation/database/client.ts'
-import { anyOf, identifier, join, sql, storeId } from '../../foundation/database/sql.ts'
+import { anyOf, identifier, join, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { type Fields, fieldSet } from '../definition/fields.ts'
 import { compileReader } from '../definition/reader.ts'
@@ -34,12 +34,9 @@ export async function appendPieces(
   if (first === undefined) return
   const columns = join(Object.keys(first).map(identifier))
   const table = identifier(ledger.table)
-  await execute(
-    caller.db,
-    sql`
+  await execute(caller.db)`
     INSERT INTO ${table} (${columns})
-    SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`,
-  )
+    SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`
 }
 
 /**
@@ -48,19 +45,16 @@ export async function appendPieces(
  */
 export async function lockLedger(db: Transaction, { alone }: { readonly alone: boolean }): Promise<void> {
   const lock = identifier(alone ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
-  await execute(db, sql`SELECT ${lock}(${locks.ledger}::int, 0)`)
+  await execute(db)`SELECT ${lock}(${locks.ledger}::int, 0)`
 }
 
 /** Deletes all but the first `kept` rows of each of these records. */
 export async function cutLedger(caller: Caller, ledger: Ledger, recordIds: readonly number[], kept: number) {
   await lockLedger(caller.db, { alone: false })
   const [table, parent] = [identifier(ledger.table), identifier(ledger.parent)]
-  await execute(
-    caller.db,
-    sql`
+  await execute(caller.db)`
     DELETE FROM ${table} l USING (
       SELECT t."id", row_number() OVER (PARTITION BY t.${parent} ORDER BY t."id") AS "place"
       FROM ${table} t WHERE t."storeId" = ${storeId(caller.store)} AND t.${parent} = ${anyOf(recordIds)}) behind
-    WHERE l."id" = behind."id" AND behind."place" > ${kept}::int`,
-  )
+    WHERE l."id" = behind."id" AND behind."place" > ${kept}::int`
 }

@@ -1,8 +1,8 @@
 import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { readDate } from '../../foundation/values/dates.ts'
-import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../definition/fields.ts'
+import { type FieldSet, isFilledIn, LONG_TEXT, type Scalar, type TableList, tableLists } from '../definition/fields.ts'
 import { isRecord, type Patch } from '../definition/input.ts'
-import { arrayOf, keyColumn, rowOrder, type Selected } from '../definition/reader.ts'
+import { arrayOf, keyColumn, rowsSql, type Selected } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
 import type { Resource } from '../definition/resource.ts'
 
@@ -22,7 +22,7 @@ export function compileExtras(resource: Resource) {
   const filledIn = filledInNames(resource.storedFields)
   return {
     select: arrayOf([
-      ...lists.map(rowsSql),
+      ...lists.map(hiddenSql),
       ...dates.map(([, column]) => isRepeated(sql`t.${identifier(column)}`)),
       ...filledIn.map((name) => sql`t."details" -> ${name}::text IS NULL`),
     ]),
@@ -66,19 +66,16 @@ type ListExtras = ReturnType<typeof listsWithExtras>[number]
 
 /** `key`: the key column, if the wire may show 0 for the key. */
 function listsWithExtras({ fields }: Resource) {
-  return fields.entries.flatMap(([name, field]) => {
-    if (!hasRows(field)) return []
+  return tableLists(fields).flatMap(({ name, field }) => {
     const key = field.zeroKeyIsOnly ? keyColumn(field) : null
     const columns = [...(key === null ? [] : [key]), ...Object.keys(field.rows.hidden ?? {})]
     return columns.length > 0 ? [{ name, field, key, columns }] : []
   })
 }
 
-function rowsSql({ field, columns }: ListExtras): Sql {
+function hiddenSql({ field, columns }: ListExtras): Sql {
   const members = columns.map((column) => sql`${column}::text, r.${identifier(column)}`)
-  const { table, parent } = field.rows
-  return sql`(SELECT json_agg(json_strip_nulls(json_build_object(${join(members)})) ORDER BY ${rowOrder(field, field.rows)})
-    FROM ${identifier(table)} r WHERE r."storeId" = t."storeId" AND r.${identifier(parent)} = t."id")`
+  return rowsSql(field, field.rows, sql`json_strip_nulls(json_build_object(${join(members)}))`)
 }
 
 /** True in the second of two equal hours: one hour earlier, the local time was the same. */

@@ -1,14 +1,15 @@
 import { isClient } from '../../foundation/database/client.ts'
 import { identifier, join, sql } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import type { Caller } from '../caller.ts'
 import { refusalOf } from '../definition/constraints.ts'
-import { hasRows } from '../definition/fields.ts'
+import { tableLists } from '../definition/fields.ts'
 import { isRecord } from '../definition/input.ts'
 import type { Resource } from '../definition/resource.ts'
 import { type NumberedLine, Spool } from './lines.ts'
 import { nameLine, readDeletion, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
-import { findMissing, type Reference, referencesOf } from './references.ts'
+import { findMissing, referencesOf } from './references.ts'
 import { continueLedger, removeRecord, storeRecords } from './store.ts'
 
 /**
@@ -65,7 +66,7 @@ const COUNTED_ANEW_FROM = 1000
 
 /**
  * Stores the records of a transfer file exactly as given: keeps ids and fields that only the platform writes, does not
- * shift or stamp anything, and records events only on request. An existing record is replaced. A record that refers to
+ * shift or stamp anything, and records events only on request (`raising`), as if each record had been changed separately. An existing record is replaced. A record that refers to
  * a missing record, or needs a value that another one still holds, is retried after the last line. Memory is bounded,
  * whatever the number of lines. If `lines` throws, the batch being stored still completes.
  *
@@ -76,7 +77,7 @@ export async function importRecords(
   resources: readonly Resource[],
   lines: AsyncIterable<NumberedLine> | Iterable<NumberedLine>,
   watch: ImportWatch,
-  { raising = false }: ImportOptions = {},
+  { raising = false }: { readonly raising?: boolean } = {},
 ): Promise<ImportCounts> {
   const run = new ImportRun(caller, servicesOf(resources), watch, raising)
   try {
@@ -85,7 +86,7 @@ export async function importRecords(
     if (run.counts.stored >= COUNTED_ANEW_FROM) {
       const tables = resources.flatMap(({ table, fields, ledger }) => [
         table,
-        ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
+        ...tableLists(fields).map(({ field }) => field.rows.table),
         ...(ledger ? [ledger.table] : []),
       ])
       await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
@@ -96,9 +97,6 @@ export async function importRecords(
   }
 }
 
-/** `raising`: records events for the changes of the import, as if each record had been changed separately. */
-export type ImportOptions = { readonly raising?: boolean }
-
 type PendingRecord = { readonly line: NumberedLine; readonly record: TransferRecord }
 
 class ImportRun {
@@ -107,7 +105,7 @@ class ImportRun {
   readonly #watch: ImportWatch
   readonly #raising: boolean
   readonly #services: Services
-  readonly #references = new Map<Resource, Promise<Reference[]>>()
+  readonly #referencesOf = remembered((resource: Resource) => referencesOf(this.#caller, resource))
   #batch = new Batch()
   /** One batch is stored while the next is read. */
   #inHand: Promise<void> = Promise.resolve()
@@ -223,12 +221,6 @@ class ImportRun {
       await this.#storeOrSplit(pending.filter((one) => !missing.has(one.record)))
     }
     await this.#watch.progress?.(this.counts)
-  }
-
-  #referencesOf(resource: Resource): Promise<Reference[]> {
-    const references = this.#references.get(resource) ?? referencesOf(this.#caller, resource)
-    this.#references.set(resource, references)
-    return references
   }
 
   /** Halves a failed batch to isolate the record at fault, because one failure rolls back the whole transaction. */

@@ -1,8 +1,8 @@
 import { queryRows } from '../../foundation/database/client.ts'
-import { identifier, sql, storeId } from '../../foundation/database/sql.ts'
+import { identifier, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
-import { hasRows } from '../definition/fields.ts'
+import { tableLists } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import type { Resource } from '../definition/resource.ts'
@@ -18,19 +18,16 @@ export interface Reference {
 
 /** Reads the references of a resource from the foreign keys of the database. */
 export async function referencesOf(caller: Caller, resource: Resource): Promise<Reference[]> {
-  const lists = resource.fields.entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
+  const lists = tableLists(resource.fields)
   const tables = [resource.table, ...lists.map(({ field }) => field.rows.table)]
-  const keys = await queryRows<{ table: string; column: string; target: string }>(
-    caller.db,
-    sql`
+  const keys = await queryRows<{ table: string; column: string; target: string }>(caller.db)`
      SELECT f."relname" AS "table", a."attname" AS "column", r."relname" AS "target"
      FROM pg_constraint c
      JOIN pg_class f ON f."oid" = c."conrelid" JOIN pg_namespace n ON n."oid" = f."relnamespace"
      JOIN pg_class r ON r."oid" = c."confrelid"
      JOIN pg_attribute a ON a."attrelid" = c."conrelid" AND a."attnum" = ANY (c."conkey")
      WHERE c."contype" = 'f' AND n."nspname" = current_schema() AND a."attname" <> 'storeId'
-       AND f."relname" IN (SELECT json_array_elements_text(${JSON.stringify(tables)}::text::json))`,
-  )
+       AND f."relname" IN (SELECT json_array_elements_text(${JSON.stringify(tables)}::text::json))`
   return keys.flatMap(({ table, column, target }) => {
     const list = lists.find(({ field }) => field.rows.table === table)
     const path = fieldOf(resource, table, column)
@@ -74,12 +71,9 @@ export async function findMissing(
 async function unknownIds(caller: Caller, { target, valuesOf }: Reference, records: readonly TransferRecord[]) {
   const ids = new Set(records.flatMap(valuesOf).filter((id) => id !== undefined && id !== null))
   if (ids.size === 0) return new Set<Json | undefined>()
-  const rows = await queryRows<{ id: number }>(
-    caller.db,
-    sql`
+  const rows = await queryRows<{ id: number }>(caller.db)`
     SELECT v."id" FROM unnest(string_to_array(${[...ids].join(',')}, ',')::int[]) AS v ("id")
     WHERE NOT EXISTS (
-      SELECT 1 FROM ${identifier(target)} o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = v."id")`,
-  )
+      SELECT 1 FROM ${identifier(target)} o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = v."id")`
   return new Set(rows.map(({ id }) => id))
 }

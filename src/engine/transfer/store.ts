@@ -16,7 +16,7 @@ import {
   reserveRowIds,
   upsertOn,
 } from '../changing/write.ts'
-import { type FieldSet, hasRows, type ListField, type TableList } from '../definition/fields.ts'
+import { type FieldSet, type ListField, type TableList, tableLists } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
@@ -63,7 +63,7 @@ export async function removeRecord(caller: Caller, resource: Resource, id: numbe
 /** Locks and reads the records that exist, by id. */
 async function readStored(tx: Caller, resource: Resource, records: readonly TransferRecord[]) {
   const ids = records.map((record) => record.id)
-  const lists = tableLists(resource).map(([name]) => name)
+  const lists = tableLists(resource.fields).map(({ name }) => name)
   const stored = new Map<number, Stored>()
   for (const { id } of await lockIds(tx, resource, ids)) stored.set(id, await lockRecord(tx, resource, id, lists))
   return stored
@@ -74,10 +74,6 @@ function lockIds({ db, store }: Caller, { table }: Resource, ids: readonly numbe
   return db.$queryRaw<{ id: number; details: Document }[]>(sql`
     SELECT t."id", ${details} AS "details" FROM ${identifier(table)} t
     WHERE t."storeId" = ${storeId(store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
-}
-
-function tableLists({ fields }: Resource): [name: string, field: TableList][] {
-  return fields.entries.flatMap(([name, field]): [string, TableList][] => (hasRows(field) ? [[name, field]] : []))
 }
 
 /** Adds the ledger rows of a record's later line. Throws `bad-request` for an unknown record. */
@@ -110,7 +106,7 @@ async function writeRecords(
     return resource.hasDetails ? { ...row, details: mergeDocument(resource.storedFields, {}, patch, newKey) } : row
   })
   await insertRows(tx, resource.table, rows, upsertOn(['storeId', 'id'], resource.columns))
-  for (const [name, field] of tableLists(resource)) await writeList(tx, name, field, keyed, newKey)
+  for (const { name, field } of tableLists(resource.fields)) await writeList(tx, name, field, keyed, newKey)
   if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
   if (!resource.effects && !raising) return
   const after = raising ? await readStored(tx, resource, records) : null
@@ -165,7 +161,7 @@ async function adoptKeys(caller: Caller, resource: Resource, records: readonly T
     ),
   )
   const rows = new Map<string, Map<number, Document[]>>()
-  for (const [name, field] of tableLists(resource)) {
+  for (const { name, field } of tableLists(resource.fields)) {
     if (field.keyFrom === 'counter') rows.set(name, await storedKeys(caller, field, ids))
   }
   return records.map((record) => {

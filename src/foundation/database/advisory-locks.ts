@@ -1,5 +1,4 @@
 import { type Db, execute, type Transaction } from './client.ts'
-import { sql } from './sql.ts'
 
 /**
  * The advisory locks of this application. The numbers are arbitrary, but never change: two versions may run on one database.
@@ -51,5 +50,5 @@ export async function lockInStore(
   { db, store }: { readonly db: Db | Transaction; readonly store: { readonly id: number } },
   lock: number,
 ): Promise<void> {
-  await execute(db, sql`SELECT pg_advisory_xact_lock(${lock}::int, ${store.id}::int)`)
+  await execute(db)`SELECT pg_advisory_xact_lock(${lock}::int, ${store.id}::int)`
 }

@@ -4,7 +4,7 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 import { databaseError } from './outage.ts'
 import { CONNECT_MS_MAX, type ConnectOptions, type OpenTransaction, Pool } from './pool.ts'
 import type { Query } from './query.ts'
-import { type Sql, sql } from './sql.ts'
+import { sql } from './sql.ts'
 
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
@@ -74,13 +74,19 @@ function runnerOf(db: Db | Transaction | Pool): Pick<Pool, 'run'> | undefined {
   return db instanceof Pool ? db : (open.get(db)?.transaction ?? pools.get(db as Db))
 }
 
+/** Takes a statement as a template: its values become parameters, or parts of the text if they are fragments. */
+type Tag<T> = (...template: Parameters<typeof sql>) => Promise<T>
+
 /**
  * The rows that a statement returns, past Prisma, whose way around a statement costs more than most statements. Their values are
  * numbers (up to 32 bits), texts, booleans, dates and JSON.
  */
-export async function queryRows<T>(db: Db | Transaction | Pool, statement: Sql): Promise<T[]> {
-  const runner = runnerOf(db)
-  return runner ? (await runner.run(statement)).rows : (db as Transaction).$queryRaw<T[]>(statement)
+export function queryRows<T>(db: Db | Transaction | Pool): Tag<T[]> {
+  return async (...template) => {
+    const statement = sql(...template)
+    const runner = runnerOf(db)
+    return runner ? (await runner.run(statement)).rows : (db as Transaction).$queryRaw<T[]>(statement)
+  }
 }
 
 /** The transaction `tx` of `inTransaction`, asked by SQL text. Only a text with values is kept prepared. */
@@ -100,8 +106,8 @@ interface StoreReader {
 }
 
 /** `queryRows` when the store has its turn (`readInTurn`). */
-export function rowsInTurn<T>(reader: StoreReader, statement: Sql): Promise<T[]> {
-  return readInTurn(reader, () => queryRows<T>(reader.db, statement))
+export function rowsInTurn<T>(reader: StoreReader): Tag<T[]> {
+  return (...template) => readInTurn(reader, () => queryRows<T>(reader.db)(...template))
 }
 
 /**
@@ -115,9 +121,12 @@ export function readInTurn<T>({ db, store }: StoreReader, statement: () => Promi
 }
 
 /** Runs a statement, and returns the number of rows that it changed. */
-export async function execute(db: Db | Transaction | Pool, statement: Sql): Promise<number> {
-  const runner = runnerOf(db)
-  return runner ? ((await runner.run(statement)).rowCount ?? 0) : (db as Transaction).$executeRaw(statement)
+export function execute(db: Db | Transaction | Pool): Tag<number> {
+  return async (...template) => {
+    const statement = sql(...template)
+    const runner = runnerOf(db)
+    return runner ? ((await runner.run(statement)).rowCount ?? 0) : (db as Transaction).$executeRaw(statement)
+  }
 }
 
 /** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */
@@ -158,7 +167,7 @@ export async function inTransaction<T>(
     let opened: Open | undefined
     const joined = async (tx: Transaction) => {
       open.set(tx, opened as Open)
-      if (lockMs !== undefined) await execute(tx, sql`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`)
+      if (lockMs !== undefined) await execute(tx)`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`
       return work(tx)
     }
     const times = { maxWait: CONNECT_MS_MAX, timeout: pool.limits.transactionMs }

@@ -111,13 +111,7 @@ interface KeepOptions {
   beforeRetry?: () => Promise<void>
 }
 
-export interface KeptConnection {
-  readonly isOpen: () => boolean
-  /** Stops reconnecting. Resolves when an attempt in progress has ended. */
-  readonly letGo: () => Promise<void>
-  /** Stops reconnecting and closes the connection. */
-  readonly end: () => Promise<void>
-}
+export type KeptConnection = Awaited<ReturnType<typeof keepConnected>>
 
 const RETRY_MIN_MS = 100
 const RETRY_MAX_MS = 5_000
@@ -126,7 +120,7 @@ const RETRY_MAX_MS = 5_000
  * Opens a connection and reopens it whenever it is lost: after 100 ms at first, then with growing delays up
  * to 5 s. Does not keep the process alive. Resolves once connected; rejects when the first attempt fails.
  */
-export async function keepConnected(url: string, { setUp, onLost, beforeRetry }: KeepOptions): Promise<KeptConnection> {
+export async function keepConnected(url: string, { setUp, onLost, beforeRetry }: KeepOptions) {
   const stopping = new AbortController()
   let client = await openConnection(url, setUp, lost)
   let isOpen = true
@@ -154,6 +148,7 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
     }
   }
 
+  /** Stops reconnecting. Resolves when an attempt in progress has ended. */
   async function letGo(): Promise<void> {
     stopping.abort()
     await retrying
@@ -162,7 +157,8 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
   return {
     isOpen: () => isOpen,
     letGo,
-    end: async () => {
+    /** Stops reconnecting and closes the connection. */
+    stop: async () => {
       await letGo()
       await client.end().catch(() => {})
     },
@@ -197,10 +193,6 @@ async function openConnection(
   return client
 }
 
-export interface Listening {
-  readonly stop: () => Promise<void>
-}
-
 /**
  * Listens to PostgreSQL's notifications on a kept connection. Resolves once it listens; rejects when the first attempt
  * fails. `onConnect` runs after every connect: notifications sent before it were missed.
@@ -209,8 +201,8 @@ export async function listen(
   url: string,
   channels: Readonly<Record<string, (payload: string) => void>>,
   { onConnect, onLost }: { onConnect: (client: Connection) => void | Promise<void>; onLost: KeepOptions['onLost'] },
-): Promise<Listening> {
-  const connection = await keepConnected(url, {
+): Promise<KeptConnection> {
+  return keepConnected(url, {
     setUp: async (client) => {
       client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload))
       for (const channel of Object.keys(channels)) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
@@ -218,5 +210,4 @@ export async function listen(
     },
     onLost,
   })
-  return { stop: connection.end }
 }

@@ -1,6 +1,5 @@
 import type { SampledFigures, Show } from '../process/sampled-figures.ts'
 import { type Db, inTransaction, queryRows, type Transaction } from './client.ts'
-import { sql } from './sql.ts'
 
 /** Gauges whose values the database knows. */
 export interface DatabaseFigures {
@@ -23,12 +22,9 @@ export function askDatabase(
       db,
       async (tx) => {
         // Plans are made once, when tables may be small, and would read all that there will ever be.
-        await queryRows(
-          tx,
-          sql`
+        await queryRows(tx)`
           SELECT set_config('statement_timeout', ${String(STATEMENT_MS_MAX)}, true), set_config('enable_seqscan', 'off', true),
-            set_config('transaction_read_only', 'on', true)`,
-        )
+            set_config('transaction_read_only', 'on', true)`
         await part.ask(tx, show, now())
       },
       { storeId: NO_STORE_ELSE },

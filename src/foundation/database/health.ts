@@ -6,27 +6,6 @@ import { moveFault } from './moved.ts'
 import { databaseError, isOfMove, Outage } from './outage.ts'
 import type { Query } from './query.ts'
 
-/** What a process knows of its database, from a connection of its own. Reasons are without internals. */
-export interface DatabaseHealth {
-  /**
-   * Runs a statement. Throws an `Outage` instead of running it while the database does not answer, and as soon as it
-   * has not answered anything for about a second, so that no request waits longer for a database that hangs.
-   */
-  readonly guard: <T>(statement: () => Promise<T>) => Promise<T>
-  /** As `guard`, but always sends the statement: in a transaction the next user of the connection relies on it. */
-  readonly watch: <T>(statement: () => Promise<T>) => Promise<T>
-  /** Calls `listener` whenever the database answers again. What was connected to it before may lead nowhere. */
-  readonly onRecovery: (listener: () => void) => void
-  /** Whether the database answers now. Asks it, unless it is known not to, so that an answer takes a moment. */
-  readonly answers: () => Promise<boolean>
-  /** Why reads, or changes, cannot be served now; null: they can. Asks the database at most four times a second. */
-  readonly fault: (of: 'reads' | 'changes') => Promise<string | null>
-  /** Whether statements are refused now, because the database does not answer, and how often that began. */
-  readonly breaker: () => { readonly isOpen: boolean; readonly openings: number }
-  /** Stops asking, and closes the connection. */
-  readonly stop: () => Promise<void>
-}
-
 /** Without any answer for this long, while some statement waits, the database is asked whether it lives. */
 const QUIET_MS = 200
 /** How long it has to answer: so many turns of the event loop, so that a process that was busy itself blames no one. */
@@ -57,14 +36,11 @@ interface HealthLog {
   error(details: object, message: string): void
 }
 
-export function createHealth(url: string, log: HealthLog): DatabaseHealth {
-  return new Health(url, log)
-}
-
 /** Any error that PostgreSQL itself sends is an answer; these say that it cannot work yet, or any more. */
 const notServing = /^(08|57P0[1235])/
 
-class Health implements DatabaseHealth {
+/** What a process knows of its database, from a connection of its own. Reasons are without internals. */
+export class DatabaseHealth {
   /** One connection answers for reads. A second one is for changes, which may hang where reads do not. */
   readonly #pool: pg.Pool
   readonly #log: HealthLog
@@ -97,10 +73,15 @@ class Health implements DatabaseHealth {
     this.#pool.on('error', () => {})
   }
 
+  /**
+   * Runs a statement. Throws an `Outage` instead of running it while the database does not answer, and as soon as it
+   * has not answered anything for about a second, so that no request waits longer for a database that hangs.
+   */
   guard<T>(statement: () => Promise<T>): Promise<T> {
     return this.#isSilent ? Promise.reject(unanswered()) : this.watch(statement)
   }
 
+  /** As `guard`, but always sends the statement: in a transaction the next user of the connection relies on it. */
   watch<T>(statement: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const waiting = { sinceMs: performance.now(), giveUp: () => reject(unanswered()) }
@@ -111,30 +92,26 @@ class Health implements DatabaseHealth {
       if (error !== undefined) this.#note(error)
     }
     this.#waiting.add(waiting)
-    statement().then(
-      (value) => {
-        end()
-        resolve(value)
-      },
-      (error) => {
-        end(error)
-        reject(error)
-      },
-    )
+    const answer = statement()
+    answer.then(() => end(), end)
+    answer.then(resolve, reject)
     // The circuit is open: stop waiting for the result.
     if (this.#isSilent) waiting.giveUp()
     this.#watching ??= setInterval(() => this.#lookAtWaiting(), QUIET_MS / 2).unref()
     return promise
   }
 
+  /** Calls `listener` whenever the database answers again. What was connected to it before may lead nowhere. */
   onRecovery(listener: () => void): void {
     this.#recovered.push(listener)
   }
 
+  /** Whether the database answers now. Asks it, unless it is known not to, so that an answer takes a moment. */
   async answers(): Promise<boolean> {
     return this.#isStopped || this.#ask()
   }
 
+  /** Why reads, or changes, cannot be served now; null: they can. Asks the database at most four times a second. */
   async fault(of: 'reads' | 'changes'): Promise<string | null> {
     const fault = await this.#known.reads()
     if (fault !== null || of === 'reads') return fault
@@ -142,10 +119,12 @@ class Health implements DatabaseHealth {
     return this.#known.changes()
   }
 
+  /** Whether statements are refused now, because the database does not answer, and how often that began. */
   breaker(): { isOpen: boolean; openings: number } {
     return { isOpen: this.#isSilent, openings: this.#openings }
   }
 
+  /** Stops asking, and closes the connection. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#watching)

@@ -29,11 +29,11 @@ export const leases = {
   csvReading: { table: 'CsvImport', until: 'leasedUntil', claim: 'claim', ms: 60_000 },
   /** Applying a CSV file. Renewed in each transaction. */
   csvApplying: { table: 'CsvImport', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
-  /** Filling or emptying a test store, or making something happen in it. Renewed between pieces; filling holds the row besides. */
+  /** Filling or emptying a test store. Filling holds the row besides. */
   testStore: { table: 'TestStore', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
   /** A request with an Idempotency-Key. Its first holder inserts the row; renewed with each stored answer. */
   idempotencyKey: { table: 'IdempotencyKey', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
-  /** Being counted as a process. The column has the beginning, by the clock of PostgreSQL, so the statements are in process-registry.ts. */
+  /** Being counted as a process. The column has the beginning, by the clock of PostgreSQL, so the statements are in shared-buckets.ts. */
   process: { table: 'ServerProcess', until: 'seenAt', ms: 3_000 },
 } as const satisfies Record<string, Lease>
 

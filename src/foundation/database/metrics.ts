@@ -17,7 +17,7 @@ interface PoolCounts {
   readonly waitingCount: number
 }
 
-export type PoolName = 'requests' | 'background'
+type PoolName = 'requests' | 'background'
 
 type OpenPools = Map<PoolName, { readonly counts: PoolCounts; readonly max: number }>
 

@@ -76,15 +76,17 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 /** From this version on PostgreSQL folds by Unicode itself, whatever locales the machine has. */
 const BUILTIN_SINCE = 17
 
+interface ServerRow {
+  readonly role: string
+  readonly version: number
+  readonly names: readonly string[]
+  readonly locale: string | null
+  readonly hasIcu: boolean
+}
+
 /** SQL that makes a fit database for this role on this server, under a name that is free. */
 async function createStatement({ query }: Query): Promise<string> {
-  const [server] = await query<{
-    role: string
-    version: number
-    names: string[]
-    locale: string | null
-    hasIcu: boolean
-  }>(`
+  const [server] = await query<ServerRow>(`
     SELECT current_user::text AS "role", current_setting('server_version_num')::int / 10000 AS "version",
       (SELECT array_agg("datname"::text ORDER BY "datname" <> current_database()) FROM pg_database) AS "names",
       (SELECT "collcollate"::text FROM pg_collation WHERE "collprovider" = 'c' AND "collencoding" = pg_char_to_encoding('UTF8')
@@ -92,10 +94,9 @@ async function createStatement({ query }: Query): Promise<string> {
        ORDER BY "collcollate" !~* '^C\\.', "collcollate" !~ '^en_US', 1 LIMIT 1) AS "locale",
       EXISTS (SELECT FROM pg_collation WHERE "collprovider" = 'i') AS "hasIcu"`)
   if (!server) throw new Error('A SELECT without FROM gave no row')
-  const { role, version, names, locale, hasIcu } = server
   return [
-    `CREATE DATABASE ${pg.escapeIdentifier(freeName(names))} OWNER ${pg.escapeIdentifier(role)}`,
-    `TEMPLATE template0 ENCODING 'UTF8' ${localeOptions({ version, locale, hasIcu })};`,
+    `CREATE DATABASE ${pg.escapeIdentifier(freeName(server.names))} OWNER ${pg.escapeIdentifier(server.role)}`,
+    `TEMPLATE template0 ENCODING 'UTF8' ${localeOptions(server)};`,
   ].join(' ')
 }
 
@@ -113,15 +114,7 @@ function freeName(names: readonly string[]): string {
 }
 
 /** `locale`: one of the machine's with UTF-8, which besides tells trigram indexes which characters are letters. */
-function localeOptions({
-  version,
-  locale,
-  hasIcu,
-}: {
-  version: number
-  locale: string | null
-  hasIcu: boolean
-}): string {
+function localeOptions({ version, locale, hasIcu }: ServerRow): string {
   const letters = locale === null ? '' : ` LC_CTYPE ${pg.escapeLiteral(locale)}`
   if (version >= BUILTIN_SINCE) return `LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'${letters}`
   if (locale !== null || !hasIcu) return `LOCALE_PROVIDER libc LOCALE ${pg.escapeLiteral(locale ?? 'C.UTF-8')}`

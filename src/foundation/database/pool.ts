@@ -148,13 +148,10 @@ export class Pool {
     for (let idle = this.#pool.idleCount; idle > 0; idle--) this.#pool.connect().then(cut, () => {})
   }
 
-  async #take(): Promise<pg.PoolClient> {
+  #take(): Promise<pg.PoolClient> {
     const sinceMs = performance.now()
-    try {
-      return await this.#pool.connect()
-    } finally {
-      this.#observer.waitedForConnection((performance.now() - sinceMs) / 1_000)
-    }
+    const taken = () => this.#observer.waitedForConnection((performance.now() - sinceMs) / 1_000)
+    return this.#pool.connect().finally(taken)
   }
 
   /** Sends a statement, which has so many milliseconds. What is sent in one turn of the event loop leaves in one piece. */
@@ -227,13 +224,11 @@ export class OpenTransaction {
     }
   }
 
-  async #send(statement: Statement): Promise<pg.QueryResult> {
-    try {
-      return await this.#parts.send(statement)
-    } catch (error) {
+  #send(statement: Statement): Promise<pg.QueryResult> {
+    return this.#parts.send(statement).catch((error) => {
       this.#isLost ||= isLoss(error)
       throw error
-    }
+    })
   }
 }
 

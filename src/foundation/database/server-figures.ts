@@ -1,6 +1,5 @@
 import { queryRows } from './client.ts'
 import type { DatabaseFigures } from './figures.ts'
-import { sql } from './sql.ts'
 
 interface FiguresRow {
   readonly version: string
@@ -23,14 +22,11 @@ export const serverFigures: DatabaseFigures = {
   },
   ask: async (tx, show) => {
     const beforeMs = Date.now()
-    const [answer] = await queryRows<FiguresRow>(
-      tx,
-      sql`
+    const [answer] = await queryRows<FiguresRow>(tx)`
       SELECT extract(epoch FROM clock_timestamp())::float8 AS "epoch", current_setting('server_version') AS "version",
         (SELECT sum("numbackends")::int FROM pg_stat_database WHERE "datname" IS NOT NULL) AS "connections",
         current_setting('max_connections')::int AS "connectionsMax",
-        (SELECT count(*)::int FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL AND "rolled_back_at" IS NULL) AS "migrations"`,
-    )
+        (SELECT count(*)::int FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL AND "rolled_back_at" IS NULL) AS "migrations"`
     const afterMs = Date.now()
     if (answer === undefined) return
     const { version, connections, connectionsMax, migrations, epoch } = answer

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream'
-import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { CONNECT_TIMEOUT_MS } from './connection.ts'
+import { CONNECT_TIMEOUT_MS, Connection } from './connection.ts'
 import { asStartupError, refuseOtherSchema } from './migrations.ts'
-import type { Query } from './query.ts'
+import { type Query, queryOf } from './query.ts'
 
 /** The database at one moment. */
 export interface Snapshot extends Query {
@@ -17,8 +16,7 @@ export interface Snapshot extends Query {
  * reached or has another version of the schema.
  */
 export async function openSnapshot(url: string): Promise<Snapshot> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true })
-  client.on('error', () => {})
+  const client = new Connection({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true })
   try {
     await client.connect()
     // A check may take an hour; only waiting for a table, or being stopped, must not hold up PostgreSQL's own work.
@@ -30,8 +28,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     throw asStartupError(error, url)
   }
   return {
-    query: async <T extends object>(sql: string, values: readonly (string | number)[] = []) =>
-      (await client.query<T>(sql, [...values])).rows,
+    query: queryOf(client),
     // A stream that its reader has given up still hears of the end of the connection.
     copy: (sql) => client.query(copyTo(sql)).on('error', () => {}),
     close: () => client.end(),

@@ -70,14 +70,11 @@ interface Options {
   readonly log: { warn(details: object, message: string): void }
   /** By what they delete, in words. */
   readonly sweeps: Readonly<Record<string, Sweep>>
-  /** The pause behind each run; default: an hour. */
-  readonly everyMs?: number
 }
 
-/** Runs sweeps one after another, from its start on and again and again. Any number of processes may do so on one database. */
-export function createSweeper({ log, sweeps, everyMs = HOUR_MS }: Options) {
-  const complaint = 'old rows could not be deleted'
-  return createLoop(sweepAll, { log, complaint, everyMs })
+/** Runs sweeps one after another, from its start on and every hour. Any number of processes may do so on one database. */
+export function createSweeper({ log, sweeps }: Options) {
+  return createLoop(sweepAll, { log, complaint: 'old rows could not be deleted', everyMs: HOUR_MS })
 
   async function sweepAll(isStopping: () => boolean): Promise<void> {
     for (const [what, sweep] of Object.entries(sweeps)) {

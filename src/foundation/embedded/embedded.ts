@@ -116,5 +116,5 @@ async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
 async function stop(server: Server, lock: KeptConnection): Promise<void> {
   await lock.letGo()
   if (lock.isOpen()) await stopServer(server)
-  await lock.end()
+  await lock.stop()
 }

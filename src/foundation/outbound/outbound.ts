@@ -187,29 +187,50 @@ async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Gu
 type Received = Omit<Extract<OutboundAnswer, { ok: true }>, 'durationMs'>
 type Failed = Omit<Extract<OutboundAnswer, { ok: false }>, 'durationMs'>
 
+/** An answer as it arrives. */
+class Answer {
+  readonly #decoder = new TextDecoder()
+  #interimAnswers = 0
+  #head: Pick<Received, 'status' | 'headers'> = { status: 0, headers: new Map() }
+  #body = ''
+  #bytesLeft: number
+
+  constructor(bytesMax: number) {
+    this.#bytesLeft = bytesMax
+  }
+
+  /** Returns false for one interim answer too many. */
+  start(status: number, fields: Readonly<Record<string, string | string[] | undefined>>): boolean {
+    const headers = Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')] as const)
+    this.#head = { status, headers: new Map(headers) }
+    return status >= 200 || ++this.#interimAnswers <= INTERIM_ANSWERS_MAX
+  }
+
+  /** Returns the answer as far as it is kept once that is exceeded; until then null. */
+  take(chunk: Buffer): Received | null {
+    const isCut = chunk.length > this.#bytesLeft
+    this.#body += this.#decoder.decode(chunk.subarray(0, this.#bytesLeft), { stream: true })
+    this.#bytesLeft -= chunk.length
+    return isCut ? { ok: true, ...this.#head, body: this.#body, isCut } : null
+  }
+
+  end(): Received {
+    return { ok: true, ...this.#head, body: this.#body + this.#decoder.decode(), isCut: false }
+  }
+}
+
 /** Rejects without a complete and valid answer in time. */
 function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Received> {
   const { promise, resolve, reject } = Promise.withResolvers<Received>()
   const { connectMs, totalMs } = request
   const connecting = setTimeout(giveUp, connectMs, `No connection to ${hostnameOf(url)} within ${seconds(connectMs)}`)
   const answering = setTimeout(giveUp, totalMs, `No complete answer within ${seconds(totalMs)}`)
-  const decoder = new TextDecoder()
+  const answer = new Answer(request.answerBytesMax)
   let controller: Dispatcher.DispatchController | undefined
-  let isOver = false
-  let interimAnswers = 0
-  let status = 0
-  let headers: ReadonlyMap<string, string> = new Map()
-  let body = ''
-  let bytesLeft = request.answerBytesMax
-
-  function end(): void {
-    isOver = true
-    clearTimeout(connecting)
-    clearTimeout(answering)
-  }
+  let isGivenUp = false
 
   function giveUp(reason: string): void {
-    end()
+    isGivenUp = true
     const failure = new OutboundFailure(reason)
     reject(failure)
     controller?.abort(failure)
@@ -220,37 +241,29 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
       clearTimeout(connecting)
       controller = started
       // Without a connection, `giveUp` had nothing to abort.
-      if (isOver) controller.abort(new OutboundFailure('Given up before it was sent'))
+      if (isGivenUp) controller.abort(new OutboundFailure('Given up before it was sent'))
     },
-    onResponseStart(_, code, fields) {
-      if (code < 200 && ++interimAnswers > INTERIM_ANSWERS_MAX) giveUp('The answer is not valid HTTP')
-      status = code
-      headers = new Map(Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')]))
+    onResponseStart(_, status, headers) {
+      if (!answer.start(status, headers)) giveUp('The answer is not valid HTTP')
     },
     onResponseData(_, chunk) {
-      const isCut = chunk.length > bytesLeft
-      body += decoder.decode(chunk.subarray(0, bytesLeft), { stream: true })
-      bytesLeft -= chunk.length
-      if (!isCut) return
-      end()
-      resolve({ ok: true, status, headers, body, isCut })
+      const cut = answer.take(chunk)
+      if (cut === null) return
+      resolve(cut)
       controller?.abort(new OutboundFailure('The rest of the answer is not read'))
     },
-    onResponseEnd() {
-      end()
-      resolve({ ok: true, status, headers, body: body + decoder.decode(), isCut: false })
-    },
-    onResponseError(_, error) {
-      end()
-      reject(error)
-    },
+    onResponseEnd: () => resolve(answer.end()),
+    onResponseError: (_, error) => reject(error),
   }
 
   const { origin, pathname, search } = url
   const sent = { method: request.method, body: request.body ?? null }
   const wanted = { 'accept-encoding': 'identity', ...request.headers }
   agent.dispatch({ origin, path: pathname + search, headers: wanted, ...sent }, handler)
-  return promise
+  return promise.finally(() => {
+    clearTimeout(connecting)
+    clearTimeout(answering)
+  })
 }
 
 function seconds(ms: number): string {

@@ -7,26 +7,20 @@ import { type EndTurn, Semaphore } from '../values/semaphore.ts'
 const KILOBYTE = 1024
 const MEGABYTE = 1024 * KILOBYTE
 
-export interface BytesBounds {
+const defaults = {
   /** For the bodies and answers in flight of all callers. */
-  readonly processMax: number
-  /** For those of one caller. */
-  readonly callerMax: number
-  /** A body or an answer up to this size is not counted, because the number of connections bounds them. */
-  readonly uncountedMax: number
-  /** A body or an answer above this size is large. */
-  readonly largeMin: number
-  /** For the large ones that are parsed, read or composed at once, which takes several times their bytes. */
-  readonly largeMax: number
-}
-
-const defaults: BytesBounds = {
   processMax: 26 * MEGABYTE,
+  /** For those of one caller. */
   callerMax: 24 * MEGABYTE,
+  /** A body or an answer up to this size is not counted, because the number of connections bounds them. */
   uncountedMax: 64 * KILOBYTE,
+  /** A body or an answer above this size is large. */
   largeMin: MEGABYTE,
+  /** For the large ones that are parsed, read or composed at once, which takes several times their bytes. */
   largeMax: 12 * MEGABYTE,
 }
+
+type BytesBounds = Readonly<typeof defaults>
 
 /** How long a large request waits for others. Proxies and HTTP clients give up after 60 s or more. */
 const WAIT_MS = 30_000
@@ -34,20 +28,7 @@ const WAITING_MAX = 500
 const WAITING_OF_CALLER_MAX = 50
 
 /** The bytes that one request and its answer hold. */
-export interface Holding {
-  /** Counts received bytes. Throws `throttled` beyond the caller's bound, `unavailable` beyond the process's. */
-  readonly receive: (bytes: number) => void
-  /** Counts the bytes of an answer, which exists already. */
-  readonly send: (bytes: number) => void
-  /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
-  readonly waitForUpload: (bytes: number) => Promise<void>
-  /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
-  readonly waitForWork: (bytes: number) => Promise<void>
-  /** Counts nothing any more, until something is received or sent. Ends the turns. */
-  readonly drop: () => void
-  /** The same for good. */
-  readonly close: () => void
-}
+export type Holding = ReturnType<BytesInFlight['open']>
 
 /** Counts the bytes in flight of one process. */
 export class BytesInFlight {
@@ -71,7 +52,7 @@ export class BytesInFlight {
     return this.#total
   }
 
-  open(caller: string): Holding {
+  open(caller: string) {
     let held = 0
     let isClosed = false
     const turns: EndTurn[] = []
@@ -89,18 +70,25 @@ export class BytesInFlight {
       this.#large.recheck()
     }
     return {
+      /** Counts the bytes of an answer, which exists already. */
       send,
+      /** Counts nothing any more, until something is received or sent. Ends the turns. */
       drop,
-      receive: (bytes) => {
+      /** Counts received bytes. Throws `throttled` beyond the caller's bound, `unavailable` beyond the process's. */
+      receive: (bytes: number) => {
         const refused = this.#fault(caller, bytes)
         if (refused !== null) throw refused
         send(bytes)
       },
-      waitForUpload: async (bytes) => keep(await this.#uploads.acquire(caller, bytes).catch(throwTooMuch)),
-      waitForWork: async (bytes) => {
+      /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
+      waitForUpload: async (bytes: number) =>
+        keep(await this.#uploads.acquire(caller, bytes).catch(() => Promise.reject(tooMuch()))),
+      /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
+      waitForWork: async (bytes: number) => {
         keep(await this.#large.acquire(caller, bytes))
         if (isClosed) throw leftEarly()
       },
+      /** As `drop`, for good. */
       close: () => {
         isClosed = true
         drop()
@@ -167,10 +155,6 @@ function tooMuch(): StoreFailure {
   const message =
     'Too many bytes of this application are in flight; read the answers, and send fewer large requests at the same time'
   return new StoreFailure('throttled', message, { retryAfterSeconds: 1 })
-}
-
-function throwTooMuch(): never {
-  throw tooMuch()
 }
 
 /** The count of this process. */

@@ -45,8 +45,8 @@ export type SandboxFile = z.infer<typeof SandboxFile>
  * never replaced, because a new secret key would make every stored secret unreadable.
  */
 export async function installationKeys(config: KeySettings): Promise<{ keys: Keys; keep: () => Promise<void> }> {
-  const { dataDir, secretKey, nextSecretKey, previousSecretKey, operatorKey } = config
-  const otherSecretKeys = [nextSecretKey ?? [], previousSecretKey ?? []].flat()
+  const { dataDir, secretKey, secretKeyNext, secretKeyPrevious, operatorKey } = config
+  const otherSecretKeys = [secretKeyNext ?? [], secretKeyPrevious ?? []].flat()
   if (secretKey !== null && operatorKey !== null) {
     return { keys: { secretKey, otherSecretKeys, operatorKey }, keep: async () => {} }
   }
@@ -62,7 +62,7 @@ export async function installationKeys(config: KeySettings): Promise<{ keys: Key
   }
 }
 
-type KeySettings = Pick<Config, 'dataDir' | 'secretKey' | 'nextSecretKey' | 'previousSecretKey' | 'operatorKey'>
+type KeySettings = Pick<Config, 'dataDir' | 'secretKey' | 'secretKeyNext' | 'secretKeyPrevious' | 'operatorKey'>
 
 function newSecretKey(): string {
   return randomBytes(32).toString('hex')

@@ -18,7 +18,7 @@ export interface Log extends Logger {
  * Opens the log of the process on standard error: JSON lines, or readable lines on a terminal. Headers are never logged; if one
  * is by mistake, it is redacted. `fateOf` decides on lines with an error that have a level from info to error.
  */
-export async function createLog(level: string, fateOf?: FateOf): Promise<Log> {
+export async function createLog(level: string, fateOf: FateOf): Promise<Log> {
   const { destination, drained } = await openStandardError()
   const undecided = new Set<Promise<unknown>>()
   const log = pino(logOptions(level, fateOf, undecided), destination)

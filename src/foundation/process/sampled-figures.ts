@@ -11,19 +11,15 @@ export interface SampledFigures {
   readonly sample: (show: Show) => Promise<void>
 }
 
+/** How long a scrape waits for a sample. */
+const WAIT_MS = 2_000
+
 interface Options {
   readonly registry: Registry
   /** Gets what `sample` throws, unless the one before failed too. */
   readonly onFailure: (error: unknown) => void
   /** The shortest time between two samples; default: 15 s. */
   readonly everyMs?: number
-  /** How long a scrape waits for a sample; default: 2 s. */
-  readonly waitMs?: number
-}
-
-interface Value {
-  readonly value: number
-  readonly labels: Readonly<Record<string, string>>
 }
 
 /**
@@ -32,18 +28,14 @@ interface Value {
  * found by then are absent.
  */
 export function showSampled({ gauges, sample }: SampledFigures, options: Options): void {
-  const { registry, onFailure, everyMs = 15_000, waitMs = 2_000 } = options
-  const values = new Map<string, Value[]>()
+  const { registry, onFailure, everyMs = 15_000 } = options
+  const values: Parameters<Show>[] = []
   let startedAtMs = Number.NEGATIVE_INFINITY
   let hasFailed = false
   let running: Promise<void> | undefined
   let shown: Promise<void> = Promise.resolve()
 
-  const show: Show = (gauge, value, labels = {}) => {
-    const known = values.get(gauge) ?? []
-    values.set(gauge, known)
-    known.push({ value, labels })
-  }
+  const show: Show = (...value) => values.push(value)
 
   async function run(): Promise<void> {
     try {
@@ -60,9 +52,9 @@ export function showSampled({ gauges, sample }: SampledFigures, options: Options
   function refreshed(): Promise<void> {
     if (running === undefined && performance.now() - startedAtMs >= everyMs) {
       startedAtMs = performance.now()
-      values.clear()
+      values.length = 0
       running = run()
-      shown = Promise.race([running, delay(waitMs, undefined, { ref: false })])
+      shown = Promise.race([running, delay(WAIT_MS, undefined, { ref: false })])
     }
     return shown
   }
@@ -78,7 +70,7 @@ export function showSampled({ gauges, sample }: SampledFigures, options: Options
         this.reset()
         // Without labels a gauge begins with 0, which would be a value.
         if (labelNames.length === 0) this.remove()
-        for (const { value, labels } of values.get(name) ?? []) this.set(labels, value)
+        for (const [gauge, value, labels = {}] of values) if (gauge === name) this.set(labels, value)
       },
     })
   }

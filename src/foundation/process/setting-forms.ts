@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
@@ -32,18 +33,17 @@ export function secret(isAllowed: (text: string) => boolean, error: string) {
   return z.string().refine(isAllowed, { error }).optional()
 }
 
-export function databaseUrl() {
-  return secret(isDatabaseAddress, `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`)
-}
+export const databaseUrl = secret(
+  isDatabaseAddress,
+  `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`,
+)
 
 /** The form of SMTP_URL, for messages. */
 const MAIL_SERVER =
   'smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS), special characters of user and password percent-encoded'
 
 /** The address of the mail server. User and password are both given or both left out; the port may be left out. */
-export function smtpUrl() {
-  return secret(isMailServer, `is not the address of a mail server; allowed: ${MAIL_SERVER}`)
-}
+export const smtpUrl = secret(isMailServer, `is not the address of a mail server; allowed: ${MAIL_SERVER}`)
 
 function isMailServer(text: string): boolean {
   const url = URL.parse(text)
@@ -74,19 +74,15 @@ export function sender() {
   })
 }
 
-export function secretKey() {
-  return secret(
-    (text) => text.length >= 32,
-    'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
-  )
-}
+export const secretKey = secret(
+  (text) => text.length >= 32,
+  'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
+)
 
-export function operatorKey() {
-  return secret(
-    (text) => /^[!-~]{16,}$/.test(text),
-    'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
-  )
-}
+export const operatorKey = secret(
+  (text) => /^[!-~]{16,}$/.test(text),
+  'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
+)
 
 /** One of these words; ignores case. */
 export function oneOf<const Words extends readonly string[]>(words: Words, problem: string) {
@@ -96,18 +92,18 @@ export function oneOf<const Words extends readonly string[]>(words: Words, probl
     .pipe(z.enum(words, { error: shown(problem, words.join(', ')) }))
 }
 
-export function yesOrNo() {
-  return z.stringbool({ error: shown('is neither yes nor no', 'true, false') })
-}
+export const yesOrNo = z.stringbool({ error: shown('is neither yes nor no', 'true, false') })
 
 /** Removes the password of an address, which may have been put into the wrong setting. */
 function shown(problem: string, allowed: string): (issue: { input?: unknown }) => string {
   return ({ input }) => `${JSON.stringify(String(input).replace(/\/\/.*@/, '//…@'))} ${problem}; allowed: ${allowed}`
 }
 
-export function addressBlocks() {
-  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16').optional()
-}
+export const addressBlocks = commaList(
+  isAddressBlock,
+  'is not an IP address or CIDR block',
+  'such as 10.0.0.5, 10.1.0.0/16',
+)
 
 export function commaList(isAllowed: (item: string) => boolean, problem: string, allowed: string) {
   return z
@@ -130,9 +126,15 @@ export function port(min: number) {
 }
 
 export function wholeNumber(problem: string, min: number, max: number) {
-  const isAllowed = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max
-  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`)
+  const isAllowed = (text: string) => /^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max
+  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`).transform(Number)
 }
+
+/** 0: null, which is for ever. */
+export const days = wholeNumber('is not a number of days', 0, 36_500).transform((count) => count || null)
+
+/** Its absolute path. */
+export const folder = z.string().transform((path) => resolve(path))
 
 export function isBaseAddress(text: string): boolean {
   const url = URL.parse(text)

@@ -10,6 +10,8 @@ import {
   checked,
   commaList,
   databaseUrl,
+  days,
+  folder,
   isBaseAddress,
   isNamespace,
   isPrefix,
@@ -33,9 +35,6 @@ export type Config = ReturnType<typeof readConfig>
 /** What a sandbox may call besides: receivers that are being developed on this machine. */
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
 
-const CONNECTIONS_MIN = 10
-const CONNECTIONS_MAX = 100_000
-
 const REST_PREFIX = '/StoreWebAPI'
 const SOAP_PATH = '/cart.asmx'
 const NAMESPACES_MAX = 10
@@ -47,7 +46,9 @@ const Settings = z.object({
     'is not an address',
     'an IP address or host name of this machine',
   ).default('127.0.0.1'),
-  PORT: port(0).default('3000'),
+  /** 0: any free port, chosen at start. */
+  PORT: port(0).default(3000),
+  /** Where plain http is listened to beside TLS; null: nowhere. */
   HTTP_PORT: port(1).optional(),
   PUBLIC_URL: checked(
     isBaseAddress,
@@ -56,34 +57,47 @@ const Settings = z.object({
   ).optional(),
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
-  TRUST_PROXY: addressBlocks(),
-  MAX_CONNECTIONS: checked(
-    (text) => /^\d{1,6}$/.test(text) && Number(text) >= CONNECTIONS_MIN && Number(text) <= CONNECTIONS_MAX,
-    'is not a number of connections',
-    `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
-  ).default('1000'),
-  DATABASE_URL: databaseUrl(),
-  DATABASE_DIRECT_URL: databaseUrl(),
-  TARGET_DATABASE_URL: databaseUrl(),
-  DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
-  DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
-  DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
-  REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default('32'),
-  DATA_DIR: z.string().default('.data'),
-  SECRET_KEY: secretKey(),
-  SECRET_KEY_NEXT: secretKey(),
-  SECRET_KEY_PREVIOUS: secretKey(),
-  OPERATOR_KEY: operatorKey(),
-  OPERATOR_KEY_PREVIOUS: operatorKey(),
-  SANDBOX: yesOrNo().optional(),
+  /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
+  TRUST_PROXY: addressBlocks.default([]),
+  /** The connections of clients that the process has at once, on each port. */
+  MAX_CONNECTIONS: wholeNumber('is not a number of connections', 10, 100_000).default(1000),
+  /** Null: the embedded database in `dataDir`. */
+  DATABASE_URL: databaseUrl,
+  /** The same database past a pooler, for what needs a session of its own. */
+  DATABASE_DIRECT_URL: databaseUrl,
+  /** Where `npm run move` moves the store; the server does not read it. */
+  TARGET_DATABASE_URL: databaseUrl,
+  /** The most connections for requests. */
+  DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default(10),
+  /** The most connections for deliveries, imports, exports and what is deleted by age. */
+  DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default(4),
+  /** Whether connections keep statements prepared, which some poolers do not allow. */
+  DATABASE_PREPARED_STATEMENTS: yesOrNo.default(true),
+  REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default(32),
+  /** Absolute. */
+  DATA_DIR: folder.default(() => resolve('.data')),
+  /** Null, only with the embedded database: generated into `dataDir`. */
+  SECRET_KEY: secretKey,
+  /** Secrets that are stored under these are read too. */
+  SECRET_KEY_NEXT: secretKey,
+  SECRET_KEY_PREVIOUS: secretKey,
+  /** As `secretKey`. */
+  OPERATOR_KEY: operatorKey,
+  /** Admits the operator too; null: no other key does. */
+  OPERATOR_KEY_PREVIOUS: operatorKey,
+  SANDBOX: yesOrNo.optional(),
+  /** Each begins with a slash and ends without one; the first is canonical. */
   REST_PREFIXES: commaList(isPrefix, 'is not a path to serve', `such as /StoreWebAPI, outside ${OWN_ADDRESSES}`)
     .refine((prefixes) => areDistinct(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())), {
       error: 'names a path twice (upper and lower case do not differ)',
     })
+    .transform((prefixes) => prefixes.map(withoutTrailingSlash))
     .default([REST_PREFIX]),
-  SOAP_PATH: checked(isPrefix, 'is not a path to serve', `such as /cart.asmx, outside ${OWN_ADDRESSES}`).default(
-    SOAP_PATH,
-  ),
+  /** Where cartAPI answers; begins with a slash and ends without one. */
+  SOAP_PATH: checked(isPrefix, 'is not a path to serve', `such as /cart.asmx, outside ${OWN_ADDRESSES}`)
+    .transform(withoutTrailingSlash)
+    .default(SOAP_PATH),
+  /** Of cartAPI's elements: the first stands in the WSDL, all are accepted. */
   SOAP_NAMESPACES: commaList(
     isNamespace,
     'is not a namespace',
@@ -93,23 +107,36 @@ const Settings = z.object({
       error: `names a namespace twice, or more than ${NAMESPACES_MAX}`,
     })
     .default(['urn:store-platform:cartAPI']),
+  /** IANA name: the zone of a new store that names none. */
   TIME_ZONE: checked(
     (name) => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name),
     'is not a time zone',
     'an IANA name, such as America/New_York',
   ).default('America/New_York'),
-  OUTBOUND_ALLOW: addressBlocks(),
-  SMTP_URL: smtpUrl(),
+  /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
+  OUTBOUND_ALLOW: addressBlocks.optional(),
+  /** The mail server, with its user and password if it has them. Null: no mail can be sent. */
+  SMTP_URL: smtpUrl,
+  /** The sender of mails, its name empty where there is none; null exactly where `smtpUrl` is. */
   MAIL_FROM: sender().optional(),
+  /** Whether anyone may open a developer account, or only the operator. */
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
-  HISTORY_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('730'),
-  LEDGER_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('0'),
-  AUDIT_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('0'),
-  ARCHIVE_DIR: z.string().optional(),
-  BACKUP_DIR: z.string().optional(),
-  BACKUP_HOURS: wholeNumber('is not a number of hours', 1, 8_760).default('24'),
-  BACKUP_KEEP: wholeNumber('is not a number of backups', 1, 10_000).default('7'),
-  DRAIN_SECONDS: wholeNumber('is not a time to drain', 0, DRAIN_SECONDS_MAX).default('0'),
+  /** How long the history of records is kept; null: for ever. */
+  HISTORY_DAYS: days.default(730),
+  /** How long stock movements are kept, before they are archived and carried forward; null: for ever. */
+  LEDGER_DAYS: days.default(null),
+  /** How long entries of the audit log are kept, before they are archived; null: for ever. */
+  AUDIT_DAYS: days.default(null),
+  /** Where they are archived, absolute; null: neither is deleted. */
+  ARCHIVE_DIR: folder.optional(),
+  /** Where the server keeps backups that it makes by itself, absolute; null: it makes none. */
+  BACKUP_DIR: folder.optional(),
+  /** The age at which the newest backup is followed by another. */
+  BACKUP_HOURS: wholeNumber('is not a number of hours', 1, 8_760).default(24),
+  /** How many of them stay. */
+  BACKUP_KEEP: wholeNumber('is not a number of backups', 1, 10_000).default(7),
+  /** The time between a signal to stop and the end of the listener, while `/readyz` answers 503. */
+  DRAIN_SECONDS: wholeNumber('is not a time to drain', 0, DRAIN_SECONDS_MAX).default(0),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level').default('info'),
 })
 
@@ -131,84 +158,43 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const tls = readTls(given, faults)
   faults.push(...faultsBetween(given))
   if (!parsed.success || faults.length > 0) throw wrongSettings(faults)
-  return configOf(parsed.data, publicUrlOf(given), tls)
+  return configOf(named(parsed.data), publicUrlOf(given), tls)
 }
 
-function configOf(settings: z.output<typeof Settings>, publicUrl: string, tls: Tls | null) {
-  const sandbox = settings.SANDBOX ?? settings.DATABASE_URL === undefined
-  return Object.freeze({
-    host: settings.HOST,
-    /** 0: any free port, chosen at start. */
-    port: Number(settings.PORT),
-    /** Where plain http is listened to beside TLS; null: nowhere. */
-    httpPort: settings.HTTP_PORT === undefined ? null : Number(settings.HTTP_PORT),
+function configOf(settings: NamedSettings, publicUrl: string, tls: Tls | null) {
+  const { tlsCertFile: _cert, tlsKeyFile: _key, databaseUrl, ...others } = settings
+  const sandbox = others.sandbox ?? databaseUrl === null
+  const config = {
+    ...others,
     /** Base of all addresses that are handed out, without a trailing slash. */
     publicUrl: withoutTrailingSlash(publicUrl),
     /** Certificate and key in PEM form. Null: plain http, behind a proxy or only on this machine. */
     tls,
-    /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
-    trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
-    /** The connections of clients that the process has at once, on each port. */
-    maxConnections: Number(settings.MAX_CONNECTIONS),
-    /** Null: the embedded database in `dataDir`. */
-    databaseUrl: settings.DATABASE_URL ?? null,
-    /** The same database past a pooler, for what needs a session of its own. Null: as `databaseUrl`. */
-    databaseDirectUrl: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL ?? null,
-    /** Where `npm run move` moves the store; the server does not read it. */
-    targetDatabaseUrl: settings.TARGET_DATABASE_URL ?? null,
-    /** The most connections for requests. */
-    databaseConnections: Number(settings.DATABASE_CONNECTIONS),
-    /** The most connections for deliveries, imports, exports and what is deleted by age. */
-    databaseBackgroundConnections: Number(settings.DATABASE_BACKGROUND_CONNECTIONS),
-    /** Whether connections keep statements prepared, which some poolers do not allow. */
-    databasePreparedStatements: settings.DATABASE_PREPARED_STATEMENTS,
-    representationCacheMb: Number(settings.REPRESENTATION_CACHE_MB),
-    /** Absolute. */
-    dataDir: resolve(settings.DATA_DIR),
-    /** Null, only with the embedded database: generated into `dataDir`. */
-    secretKey: settings.SECRET_KEY ?? null,
-    /** Secrets that are stored under these are read too. */
-    nextSecretKey: settings.SECRET_KEY_NEXT ?? null,
-    previousSecretKey: settings.SECRET_KEY_PREVIOUS ?? null,
-    /** As `secretKey`. */
-    operatorKey: settings.OPERATOR_KEY ?? null,
-    /** Admits the operator too; null: no other key does. */
-    previousOperatorKey: settings.OPERATOR_KEY_PREVIOUS ?? null,
+    databaseUrl,
+    databaseDirectUrl: others.databaseDirectUrl ?? databaseUrl,
     sandbox,
-    /** Each begins with a slash and ends without one; the first is canonical. */
-    restPrefixes: Object.freeze(settings.REST_PREFIXES.map(withoutTrailingSlash)),
-    /** Where cartAPI answers; begins with a slash and ends without one. */
-    soapPath: withoutTrailingSlash(settings.SOAP_PATH),
-    /** Of cartAPI's elements: the first stands in the WSDL, all are accepted. */
-    soapNamespaces: Object.freeze(settings.SOAP_NAMESPACES),
-    /** IANA name: the zone of a new store that names none. */
-    timeZone: settings.TIME_ZONE,
-    /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
-    outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
-    /** The mail server, with its user and password if it has them. Null: no mail can be sent. */
-    smtpUrl: settings.SMTP_URL ?? null,
-    /** The sender of mails, its name empty where there is none; null exactly where `smtpUrl` is. */
-    mailFrom: settings.MAIL_FROM ?? null,
-    /** Whether anyone may open a developer account, or only the operator. */
-    developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
-    /** How long the history of records is kept; null: for ever. */
-    historyDays: Number(settings.HISTORY_DAYS) || null,
-    /** How long stock movements are kept, before they are archived and carried forward; null: for ever. */
-    ledgerDays: Number(settings.LEDGER_DAYS) || null,
-    /** How long entries of the audit log are kept, before they are archived; null: for ever. */
-    auditDays: Number(settings.AUDIT_DAYS) || null,
-    /** Where they are archived, absolute; null: neither is deleted. */
-    archiveDir: settings.ARCHIVE_DIR === undefined ? null : resolve(settings.ARCHIVE_DIR),
-    /** Where the server keeps backups that it makes by itself, absolute; null: it makes none. */
-    backupDir: settings.BACKUP_DIR === undefined ? null : resolve(settings.BACKUP_DIR),
-    /** The age at which the newest backup is followed by another. */
-    backupHours: Number(settings.BACKUP_HOURS),
-    /** How many of them stay. */
-    backupKeep: Number(settings.BACKUP_KEEP),
-    /** The time between a signal to stop and the end of the listener, while `/readyz` answers 503. */
-    drainMs: Number(settings.DRAIN_SECONDS) * 1_000,
-    logLevel: settings.LOG_LEVEL,
-  })
+    outboundAllow: others.outboundAllow ?? (sandbox ? LOOPBACK_BLOCKS : []),
+    developerSignup: others.developerSignup ?? (sandbox ? 'open' : 'closed'),
+  }
+  for (const value of Object.values(config)) Object.freeze(value)
+  return Object.freeze(config)
+}
+
+/** `HTTP_PORT` → `httpPort` */
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>
+
+/** The settings as the program names them; null: not given. */
+type NamedSettings = {
+  readonly [Name in keyof typeof Settings.shape as CamelCase<Name>]: OrNull<z.output<typeof Settings>[Name]>
+}
+type OrNull<T> = undefined extends T ? Readonly<Exclude<T, undefined>> | null : Readonly<T>
+
+function named(settings: z.output<typeof Settings>): NamedSettings {
+  const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const entries = settingNames.map((name) => [camelCase(name), settings[name as keyof typeof settings] ?? null])
+  return Object.fromEntries(entries) as NamedSettings
 }
 
 type Given = Partial<Record<keyof typeof Settings.shape, string>>

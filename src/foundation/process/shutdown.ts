@@ -15,26 +15,14 @@ export interface Part {
   stop(): Promise<unknown>
 }
 
-export interface Shutdown {
-  /** Registers a part, and returns it. Parts start in order and stop in reverse order. */
-  add<P extends Part>(name: string, part: P): P
-  /** Starts every part that has been registered. */
-  start(): Promise<void>
-  isRequested(): boolean
-  /** Call it between the steps of starting: throws when the process has been told to stop. */
-  checkpoint(): void
-  /** Waits for the drain if a signal stops the process. Returns at once after an error, because the process may be broken. */
-  drain(): Promise<void>
-  /** Stops every part. Returns false when one of them failed to stop. */
-  stop(): Promise<boolean>
-}
+export type Shutdown = ReturnType<typeof handleShutdown>
 
 /**
  * Makes signals and uncaught errors end the process in order. Waits up to 10 s for `started`, which settles when starting is
  * over, so that no step of the start loses what it uses. `drainMs`: the time between a signal and the end of the listener.
  */
-export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number): Shutdown {
-  const parts: { name: string; part: Part }[] = []
+export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number) {
+  const parts: [name: string, part: Part][] = []
   let requestedAt: number | undefined
   let isDefect = false
 
@@ -42,14 +30,7 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
     requestedAt ??= Date.now()
     setTimeout(() => process.exit(1), END_TIMEOUT_MS + drainMs).unref()
     await Promise.race([started.catch(() => undefined), delay(STOP_TIMEOUT_MS)])
-    let isInOrder = true
-    for (const { name, part } of parts.splice(0).reverse()) {
-      await part.stop().catch((error: unknown) => {
-        log.error({ err: error }, `${name} could not be stopped in order`)
-        isInOrder = false
-      })
-    }
-    return isInOrder
+    return stopAll(parts.splice(0).reverse(), log)
   }
 
   async function end(code: number): Promise<void> {
@@ -60,36 +41,63 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
     process.exit(exitCode)
   }
 
+  endBySignals(log, () => requestedAt, end)
+  endByDefects(log, () => {
+    isDefect = true
+    end(1)
+  })
+
+  return {
+    /** Registers a part, and returns it. Parts start in order and stop in reverse order. */
+    add: <P extends Part>(name: string, part: P): P => {
+      parts.push([name, part])
+      return part
+    },
+    /** Starts every part that has been registered. */
+    start: async () => {
+      for (const [, part] of [...parts]) await part.start?.()
+    },
+    isRequested: () => requestedAt !== undefined,
+    /** Call it between the steps of starting: throws when the process has been told to stop. */
+    checkpoint: () => {
+      if (requestedAt !== undefined) throw new Error('Told to stop while starting')
+    },
+    /** Waits for the drain if a signal stops the process. Returns at once after an error, because the process may be broken. */
+    drain: async () => {
+      if (requestedAt !== undefined && !isDefect) await delay(drainMs)
+    },
+    /** Stops every part. Returns false when one of them failed to stop. */
+    stop,
+  }
+}
+
+function endBySignals(log: Log, requestedAt: () => number | undefined, end: (code: number) => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (requestedAt !== undefined && Date.now() - requestedAt > SAME_SIGNAL_MS) process.exit(1)
+      if (Date.now() - (requestedAt() ?? Number.POSITIVE_INFINITY) > SAME_SIGNAL_MS) process.exit(1)
       log.info({ signal }, 'stopping')
       end(0)
     })
   }
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+}
+
+function endByDefects(log: Log, end: () => void): void {
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (error: unknown) => {
-      isDefect = true
       log.fatal({ err: error }, event)
-      end(1)
+      end()
     })
   }
+}
 
-  return {
-    add: (name, part) => {
-      parts.push({ name, part })
-      return part
-    },
-    start: async () => {
-      for (const { part } of [...parts]) await part.start?.()
-    },
-    isRequested: () => requestedAt !== undefined,
-    checkpoint: () => {
-      if (requestedAt !== undefined) throw new Error('Told to stop while starting')
-    },
-    drain: async () => {
-      if (requestedAt !== undefined && !isDefect) await delay(drainMs)
-    },
-    stop,
+/** Returns false when one of them failed to stop. */
+async function stopAll(parts: readonly (readonly [name: string, part: Part])[], log: Log): Promise<boolean> {
+  let isInOrder = true
+  for (const [name, part] of parts) {
+    await part.stop().catch((error: unknown) => {
+      log.error({ err: error }, `${name} could not be stopped in order`)
+      isInOrder = false
+    })
   }
+  return isInOrder
 }

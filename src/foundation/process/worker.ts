@@ -41,10 +41,7 @@ export function createWorker<Job>({ log, complaint, everyMs, claim, work, releas
 
   const loop = createLoop(runDue, { log, complaint, everyMs })
   return {
-    start: loop.start,
-    wake: loop.wake,
-    /** Ends behind the jobs in progress. */
-    stop: loop.stop,
+    ...loop,
     /** Does what is due, and resolves when it is done. */
     runDue: () => runDue(),
     /** Looks for jobs, and resolves when none is left that this process may do. */

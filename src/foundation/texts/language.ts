@@ -34,19 +34,13 @@ interface Catalogues {
 /** Of the language whose messages the keys are. */
 const noCatalogues: Catalogues = { messages: new Map(), refusals: new Map() }
 
-const read = new Map<string, Catalogues>([['en', noCatalogues]])
-
-/** Reads the files of a language when somebody wants it first, because most commands and many servers never do. */
-function cataloguesOf(tag: string): Catalogues {
-  const known = read.get(tag)
-  if (known !== undefined) return known
-  const found = readCatalogues(new URL(`./${tag}/`, import.meta.url))
-  read.set(tag, found)
-  return found
-}
-
-/** Reads a language from its files: one for the refusals, and the others for what pages say, in parts of a handy size. */
-function readCatalogues(directory: URL): Catalogues {
+/**
+ * Reads a language from its files when somebody wants it first, because most commands and many servers never do: one for the
+ * refusals, and the others for what pages say, in parts of a handy size.
+ */
+function readCatalogues(tag: string): Catalogues {
+  if (tag === 'en') return noCatalogues
+  const directory = new URL(`./${tag}/`, import.meta.url)
   const entriesOf = (file: string) =>
     JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Record<string, string>
   const files = readdirSync(directory).filter((file) => file !== REFUSALS)
@@ -55,6 +49,8 @@ function readCatalogues(directory: URL): Catalogues {
     refusals: new Map(Object.entries(entriesOf(REFUSALS)).filter(isSaid)),
   }
 }
+
+const catalogues = new LRUCache<string, Catalogues>({ max: localeTags.length, memoMethod: readCatalogues })
 
 /** In what language a page is, and how it writes numbers and dates. */
 export interface Language extends Reader {
@@ -65,15 +61,11 @@ export interface Language extends Reader {
   lookUp(message: string): string | null
 }
 
-const languages = new Map<Locale, Language>()
+const languages = new LRUCache<Locale, Language>({ max: localeTags.length, memoMethod: makeLanguage })
 
 /** Returns the language of a locale. */
 export function languageOf(locale: Locale): Language {
-  const known = languages.get(locale)
-  if (known !== undefined) return known
-  const made = makeLanguage(locale)
-  languages.set(locale, made)
-  return made
+  return languages.memo(locale)
 }
 
 /** Says a phrase in English, for what is kept or sent to programs. */
@@ -90,7 +82,7 @@ const AMOUNT = /(?<![\w.,-])(-?\d+(?:\.\d+)?) ([A-Z]{3})(?!\w)/g
 
 function makeLanguage(locale: Locale): Language {
   const tag = locale.slice(0, 2)
-  const { messages: catalogue, refusals } = cataloguesOf(tag)
+  const { messages: catalogue, refusals } = catalogues.memo(tag)
   const format = formatOf(locale)
   const sayRefusal = refusalsOf(refusals, locale)
   const sayProblem = (problem: string) =>

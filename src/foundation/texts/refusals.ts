@@ -1,3 +1,4 @@
+import { cachedFormatters } from '../values/shown-date.ts'
 import type { Locale } from './language.ts'
 
 // What the server says of a refusal is written where it is refused, in English with the values in it, for programs above all. A
@@ -35,14 +36,7 @@ export function refusalsOf(catalogue: ReadonlyMap<string, string>, locale: Local
     ({ prefix }) => (prefix.includes(' ') ? firstWord(prefix) : ''),
   )
   const lists = patterns.filter(({ message }) => LIST.test(message))
-  const formats: Intl.NumberFormat[] = []
-  /** With as many decimals as it has. */
-  const numberOf = (value: string): string => {
-    const [, decimals = ''] = value.split('.')
-    const format = formats[decimals.length] ?? new Intl.NumberFormat(locale, { minimumFractionDigits: decimals.length })
-    formats[decimals.length] = format
-    return format.format(Number(value.replaceAll(',', '')))
-  }
+  const numberOf = numbersIn(locale)
   const sayBy = ({ expression, said }: Pattern, text: string): Said | null => {
     const values = expression.exec(text)?.slice(1).map(sayValue)
     if (values === undefined) return null
@@ -77,6 +71,17 @@ export function refusalsOf(catalogue: ReadonlyMap<string, string>, locale: Local
     const parts = problem.split('; ').map(sayOfField)
     if (parts.length > 1 && parts.every((part) => part !== null)) return parts.map(({ text }) => text).join('; ')
     return (sayWhole(problem) ?? sayOfField(problem))?.text ?? problem
+  }
+}
+
+/** Returns what writes a number with as many decimals as it has. */
+function numbersIn(locale: Locale): (value: string) => string {
+  const formats = cachedFormatters(
+    (decimals) => new Intl.NumberFormat(locale, { minimumFractionDigits: Number(decimals) }),
+  )
+  return (value) => {
+    const [, decimals = ''] = value.split('.')
+    return formats.memo(String(decimals.length)).format(Number(value.replaceAll(',', '')))
   }
 }
 

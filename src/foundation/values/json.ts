@@ -4,14 +4,12 @@ import { StoreFailure } from './failure.ts'
 import { parseExactly } from './long-number.ts'
 import { PIECE_LENGTH, runInSlices, type Steps } from './slices.ts'
 
-export interface JsonBounds {
+export const jsonBounds = {
   /** Values of one record: members and items at all depths. The records are the items of a list, or the whole document. */
-  readonly recordValuesMax: number
+  recordValuesMax: 40_000,
   /** Values of the whole document. */
-  readonly valuesMax: number
+  valuesMax: 500_000,
 }
-
-export const jsonBounds: JsonBounds = { recordValuesMax: 40_000, valuesMax: 500_000 }
 
 /** Nested objects and lists; a record needs four levels. */
 const DEPTH_MAX = 32
@@ -81,9 +79,8 @@ export function valueIn(object: unknown, path: readonly string[]): unknown {
 export function setIn(object: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
   if (inner.length === 0) object[name] = value
   else {
-    const within = (object[name] ?? {}) as Record<string, unknown>
-    object[name] = within
-    setIn(within, inner, value)
+    object[name] ??= {}
+    setIn(object[name] as Record<string, unknown>, inner, value)
   }
 }
 
@@ -275,16 +272,14 @@ class Builder {
     const container = this.#open.at(-1)
     if (container !== undefined) throw this.#problem(container, this.#text.length)
     // A document without a container that is longer than a piece.
-    if (this.#root?.value === undefined || this.#root.value === null) return parseWhole(this.#text)
+    if (!this.#root?.value) return parseWhole(this.#text)
     if (!isBlank(this.#text.slice(this.#rootEnd))) throw this.#outside()
     return this.#root.value
   }
 
   #outside(): SyntaxProblem {
-    const isShort = this.#root?.value === undefined || this.#root.value === null
-    return isShort
-      ? new SyntaxProblem(0, '', this.#text.length)
-      : new SyntaxProblem(this.#rootEnd, '[]', this.#text.length)
+    const isLong = Boolean(this.#root?.value)
+    return new SyntaxProblem(isLong ? this.#rootEnd : 0, isLong ? '[]' : '', this.#text.length)
   }
 
   /** A problem between `from` of the container, or of one around it that has a value, and the character at `end`. */

@@ -48,9 +48,13 @@ export class Semaphore {
   async acquire(key: string, weight: number, isFree = () => true): Promise<EndTurn> {
     const isUncontended = this.#waitingCount === 0 && fits(this.#used, weight, this.#bounds.capacity)
     if (isUncontended && this.#mayStart(key, { weight, isFree })) return this.#begin(key, weight)
+    return this.#wait(key, weight, isFree)
+  }
+
+  #wait(key: string, weight: number, isFree: () => boolean): Promise<EndTurn> {
     const queue = this.#waiting.get(key) ?? []
     const { waitingMax, waitingOfKeyMax, waitMs } = this.#bounds
-    if (this.#waitingCount >= waitingMax || queue.length >= waitingOfKeyMax) throw this.#unavailable()
+    if (this.#waitingCount >= waitingMax || queue.length >= waitingOfKeyMax) return Promise.reject(this.#unavailable())
     const { promise, resolve, reject } = Promise.withResolvers<EndTurn>()
     const timer = setTimeout(() => {
       this.#remove(key, waiter)
@@ -76,9 +80,13 @@ export class Semaphore {
     }
   }
 
-  /** Starts what may start. The first that only lacks capacity holds up the others, so that it is not overtaken forever. */
+  /** Starts what may start. */
   recheck(): void {
-    if (this.#waitingCount === 0) return
+    if (this.#waitingCount > 0) this.#startWaiting()
+  }
+
+  /** The first that only lacks capacity holds up the others, so that it is not overtaken forever. */
+  #startWaiting(): void {
     for (const [key, queue] of [...this.#waiting]) {
       const [first] = queue
       if (first === undefined || !this.#mayStart(key, first)) continue

@@ -313,16 +313,12 @@ const namedCharacters = new Map([
 function checked(text: string, path: string): string {
   if (!text.startsWith(UNKNOWN)) return text
   const references = text.matchAll(/&([^&;]*);/g)
-  const [unknown = '&'] = references.find(([, name = '']) => !isCharacter(name)) ?? []
+  const [unknown = '&'] = references.find(([, name = '']) => characterOf(name) === null) ?? []
   throw new StoreFailure(
     'bad-request',
     `${path} holds ${shown(unknown, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`,
     { field: path, logMessage: `${path} holds what stands for no character in XML` },
   )
-}
-
-function isCharacter(name: string): boolean {
-  return characterOf(name) !== null
 }
 
 /** Null: a reference of this name stands for no character. */

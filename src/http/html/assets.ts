@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { drawPicture, PICTURES_PATH } from '../../operations/sandbox/pictures.ts'
@@ -8,24 +9,20 @@ import { pagesFor } from './page-routes.ts'
 const own = new URL('./assets/', import.meta.url)
 const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))
 
-const files: Readonly<Record<string, { readonly file: URL; readonly type: string }>> = {
-  'pico.css': { file: new URL('pico.min.css', pico), type: 'text/css; charset=utf-8' },
-  'app.css': { file: new URL('app.css', own), type: 'text/css; charset=utf-8' },
-  'print.css': { file: new URL('print.css', own), type: 'text/css; charset=utf-8' },
-  'app.js': { file: new URL('app.js', own), type: 'text/javascript; charset=utf-8' },
-  'editor.js': { file: new URL('editor.js', own), type: 'text/javascript; charset=utf-8' },
-  'docs.css': { file: new URL('docs.css', own), type: 'text/css; charset=utf-8' },
-  'docs.js': { file: new URL('docs.js', own), type: 'text/javascript; charset=utf-8' },
-  'icon.svg': { file: new URL('icon.svg', own), type: 'image/svg+xml' },
-}
+const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' } as const
+const names = ['app.css', 'print.css', 'app.js', 'editor.js', 'docs.css', 'docs.js', 'icon.svg'] as const
+const files: ReadonlyMap<string, URL> = new Map([
+  ['pico.css', new URL('pico.min.css', pico)],
+  ...names.map((name) => [name, new URL(name, own)] as const),
+])
 
 /** The routes of the files that the pages link to, and of the sandbox's pictures. */
 export function assetRoutes(app: FastifyInstance): void {
   pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
     const { file = '' } = request.params as { file?: string }
-    const found = Object.hasOwn(files, file) ? files[file] : undefined
+    const found = files.get(file)
     if (!found) throw new StoreFailure('not-found', 'There is no such file', { field: 'file' })
-    return sendTagged(request, reply, await readFile(found.file), found.type)
+    return sendTagged(request, reply, await readFile(found), types[extname(file).slice(1) as keyof typeof types])
   })
   pagesFor(app, 'anyone').get(`/${PICTURES_PATH}:picture`, async (request, reply) => {
     const { picture = '' } = request.params as { picture?: string }

@@ -4,7 +4,6 @@ import { bearerToken } from '../../access/applications/authenticate.ts'
 import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
 import type { Actor } from '../../access/audit/audit.ts'
 import { WAIT_SECONDS } from '../../access/people/factors/challenges.ts'
-import { isProofRecent } from '../../access/people/factors/prove.ts'
 import {
   type AccountKind,
   areaPaths,
@@ -16,7 +15,7 @@ import type { DataServices } from '../../foundation/database/client.ts'
 import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
 import { isOperatorKey } from '../../foundation/values/secrets.ts'
 import { Semaphore } from '../../foundation/values/semaphore.ts'
-import { asksProof, type Role } from '../server/json/roles.ts'
+import type { Need, Role } from '../server/json/roles.ts'
 import { plainHttpOfPages } from '../server/requests/plain-http.ts'
 import { isForm, isJson, isUpload, localeOf, requirePrivileges, wantsHtml } from './request.ts'
 
@@ -129,6 +128,16 @@ export class LedOn extends StoreFailure {
   }
 }
 
+const PROOF_MS = 15 * 60_000
+
+/** What would hurt most in the hands of somebody who finds a browser signed in. */
+const sensitive = ['Keys', 'People']
+
+/** Whether a route asks for a recent proof of who is there. */
+export function asksProof({ proof, needs = [] }: { proof?: boolean; needs?: readonly Need[] }): boolean {
+  return proof ?? needs.some(([privilege]) => sensitive.includes(privilege))
+}
+
 /**
  * Asks a person for what a route needs beyond the session: the second factor that the store requires, and a recent proof of who is there.
  * A browser is led to the page for it, and from there back; a program gets a 403.
@@ -138,7 +147,7 @@ function askFirst(
   { person, provedAt }: Session,
   { at, sandbox }: { at: Date; sandbox: boolean },
 ): void {
-  request.isProved = isProofRecent({ provedAt }, at)
+  request.isProved = at.getTime() - provedAt.getTime() <= PROOF_MS
   const { config } = request.routeOptions
   const needsProof = asksProof(config)
   const isOfWork = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
@@ -300,29 +309,24 @@ export function cookieOptions(isHttps: boolean): CookieSerializeOptions {
 /** A year, within the 400 days that browsers allow. */
 const DEVICES_SECONDS = 365 * 24 * 60 * 60
 
-/** Reads and sets the cookies of sessions, and the device cookie (src/access/people/sign-in-delay.ts). */
+/** The cookies of sign-ins that wait for a second factor, and the device cookie (src/access/people/sign-in-delay.ts). */
+type KeptCookie = `${AccountKind}-factor` | 'devices'
+
+/** Reads and sets the cookies of sessions and of signing in. */
 function sessionCookies(publicUrl: string) {
   const isHttps = publicUrl.startsWith('https:')
   const options = cookieOptions(isHttps)
   return {
-    read: ({ cookies }: FastifyRequest, kind: SessionKind) => cookies[cookieName(kind, isHttps)],
+    read: ({ cookies }: FastifyRequest, name: SessionKind | KeptCookie) => cookies[cookieName(name, isHttps)],
     set: (reply: FastifyReply, kind: SessionKind, { token, expiresAt }: { token: string; expiresAt: Date }) => {
       reply.setCookie(cookieName(kind, isHttps), token, { ...options, expires: expiresAt })
     },
-    clear: (reply: FastifyReply, kind: SessionKind) => {
-      reply.clearCookie(cookieName(kind, isHttps), options)
+    keep: (reply: FastifyReply, name: KeptCookie, value: string) => {
+      const maxAge = name === 'devices' ? DEVICES_SECONDS : WAIT_SECONDS
+      reply.setCookie(cookieName(name, isHttps), value, { ...options, maxAge })
     },
-    /** The cookie of a sign-in that waits for its second factor. */
-    readWaiting: ({ cookies }: FastifyRequest, kind: AccountKind) => cookies[cookieName(`${kind}-factor`, isHttps)],
-    setWaiting: (reply: FastifyReply, kind: AccountKind, token: string) => {
-      reply.setCookie(cookieName(`${kind}-factor`, isHttps), token, { ...options, maxAge: WAIT_SECONDS })
-    },
-    clearWaiting: (reply: FastifyReply, kind: AccountKind) => {
-      reply.clearCookie(cookieName(`${kind}-factor`, isHttps), options)
-    },
-    readDevices: ({ cookies }: FastifyRequest) => cookies[cookieName('devices', isHttps)],
-    setDevices: (reply: FastifyReply, devices: string) => {
-      reply.setCookie(cookieName('devices', isHttps), devices, { ...options, maxAge: DEVICES_SECONDS })
+    clear: (reply: FastifyReply, name: SessionKind | KeptCookie) => {
+      reply.clearCookie(cookieName(name, isHttps), options)
     },
   }
 }

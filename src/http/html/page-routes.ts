@@ -166,6 +166,11 @@ export function orShow<T>(
   return orShowAgain(reply, show, pageOf)
 }
 
+/** Leads a browser on from a form. A program is told that it is done (204). */
+export function leadOn(reply: FastifyReply, address: string): string | FastifyReply {
+  return wantsHtml(reply.request) ? address : reply.code(204).send()
+}
+
 /** For `catch`: rethrows a refusal so that it names the form's fields, which `nameOf` finds, instead of the body's. */
 export function inFormFields(nameOf: (field: string) => string) {
   return (error: unknown): never => {

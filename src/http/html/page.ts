@@ -9,6 +9,7 @@ import { translateTemplate } from '../../foundation/texts/template.ts'
 import { type Phrase, Text, type TextValues, t } from '../../foundation/texts/text.ts'
 import type { Fault, StoreFailure } from '../../foundation/values/failure.ts'
 import { htmlText } from '../../foundation/values/html-text.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import { privilegeName, roleName } from '../../shop/staff/names.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'
 import type { Need } from '../server/json/roles.ts'
@@ -47,12 +48,8 @@ export function noteNeeds(app: FastifyInstance): void {
   })
 }
 
-const engines = new Map<Language, Eta>()
-
 /** Templates as the language says them: the messages in their source when they are compiled, texts when they are printed. */
-function engineOf(language: Language): Eta {
-  const known = engines.get(language)
-  if (known !== undefined) return known
+const engineOf = remembered((language: Language): Eta => {
   const eta = new Eta({
     views: fileURLToPath(new URL('..', import.meta.url)),
     cache: true,
@@ -65,14 +62,12 @@ function engineOf(language: Language): Eta {
     // In every template: `t` makes a text and says it, `say` says one that it was given.
     functionHeader: 'const { t, say, privilegeName } = this',
   })
-  Object.assign(eta, {
+  return Object.assign(eta, {
     t: (key: string, values?: TextValues) => language.say(t(key, values)),
     say: language.say,
     privilegeName: (privilege: string) => language.say(privilegeName(privilege)),
   })
-  engines.set(language, eta)
-  return eta
-}
+})
 
 /** The texts above a page after a form succeeded, by the `notice` in its address. */
 const notices = new Map(
@@ -178,6 +173,8 @@ export function renderPage(
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const language = page.locale === undefined ? languageFor(request) : languageOf(page.locale)
   const { format, say, sayProblem } = language
+  const faults = failure === undefined ? [] : faultsOf(failure, language)
+  const faultAt = (field: string) => faults.find((each) => field !== '' && each.field === field)
   const shared = {
     title: say(title),
     language,
@@ -200,15 +197,13 @@ export function renderPage(
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
     htmlText,
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
-    problem: (field: string) => sayProblem(faultIn(failure, field)?.problem ?? ''),
+    faults,
+    problem: (field: string) => faultAt(field)?.problem ?? '',
     /** What stands beside a field: what is wrong, of the label. */
     inWords: (label: Phrase, field: string) => {
-      const fault = faultIn(failure, field)
-      const problem = sayProblem(fault?.problem ?? '')
-      return fault === undefined || fault.isWhole ? problem : `${say(label)} ${problem}`
+      const { problem = '', isWhole = true } = faultAt(field) ?? {}
+      return isWhole ? problem : `${say(label)} ${problem}`
     },
-    faultsOf: (whole: StoreFailure) =>
-      faultsOf(whole).map((fault) => ({ ...fault, problem: sayProblem(fault.problem) })),
     sayProblem,
     labelIn,
     roleName: (role: string) => say(roleName(role)),
@@ -242,15 +237,12 @@ interface ToldFault extends Fault {
   readonly isWhole: boolean
 }
 
-/** Everything that is wrong, of what the server said of fields or in one sentence. */
-function faultsOf({ faults, field, message }: StoreFailure): readonly ToldFault[] {
-  if (faults.length > 0) return faults.map((fault) => ({ ...fault, isWhole: fault.field === '' }))
-  const isOfField = field !== '' && message.startsWith(`${field} `)
-  return [{ field, problem: isOfField ? message.slice(field.length + 1) : message, isWhole: !isOfField }]
-}
-
-function faultIn(failure: StoreFailure | undefined, field: string): ToldFault | undefined {
-  return failure && field !== '' ? faultsOf(failure).find((each) => each.field === field) : undefined
+/** Everything that is wrong, of what the server said of fields or in one sentence, in the reader's language. */
+function faultsOf({ faults, field, message }: StoreFailure, { sayProblem }: Language): readonly ToldFault[] {
+  if (faults.length > 0)
+    return faults.map((each) => ({ ...each, problem: sayProblem(each.problem), isWhole: each.field === '' }))
+  const isWhole = field === '' || !message.startsWith(`${field} `)
+  return [{ field, problem: sayProblem(isWhole ? message : message.slice(field.length + 1)), isWhole }]
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../engine/definition/json-schema.ts'
+import { z } from 'zod'
 import { describeRoutes } from '../server/json/json-routes.ts'
 import {
   type ApiPart,
@@ -12,7 +12,7 @@ import {
 } from '../server/json/openapi.ts'
 import { endpoints } from './endpoints.ts'
 import { endpointErrors } from './refusal.ts'
-import { metadataOf } from './routes.ts'
+import { metadata } from './routes.ts'
 
 // What the reference says of OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients
 // know them.
@@ -90,21 +90,6 @@ const decideOperation: Operation = {
   },
 }
 
-const metadataWords: Readonly<Record<keyof ReturnType<typeof metadataOf>, string>> = {
-  issuer: 'The name of this server, which redirects carry as `iss`.',
-  authorization_endpoint: 'The page where the merchant gives consent.',
-  token_endpoint: 'The address that exchanges a code for a token.',
-  revocation_endpoint: 'The address that revokes a token.',
-  response_types_supported: 'The allowed values of `response_type`.',
-  response_modes_supported: 'The part of the redirect address that carries the code.',
-  grant_types_supported: 'The allowed values of `grant_type`.',
-  code_challenge_methods_supported: 'The allowed values of `code_challenge_method`.',
-  token_endpoint_auth_methods_supported: 'The ways to send the application’s keys for a token.',
-  revocation_endpoint_auth_methods_supported: 'The ways to send the application’s keys to revoke a token.',
-  authorization_response_iss_parameter_supported: 'Whether redirects carry `iss` (RFC 9207).',
-  service_documentation: 'The documentation for developers.',
-}
-
 const metadataOperation: Operation = {
   operationId: 'describeOAuth',
   summary: 'What this server can do (RFC 8414)',
@@ -114,21 +99,11 @@ const metadataOperation: Operation = {
   responses: {
     200: jsonAnswer('The endpoints and capabilities. `issuer` is PUBLIC_URL.', {
       type: 'object',
-      properties: Object.fromEntries(
-        Object.entries(metadataOf('')).map(([name, value]) => [
-          name,
-          schemaOf(name as keyof typeof metadataWords, value),
-        ]),
-      ),
+      properties: z.toJSONSchema(metadata.schema).properties,
       required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
     }),
     403: ref('responses', 'OAuthRefusal403'),
   },
-}
-
-function schemaOf(name: keyof typeof metadataWords, value: string | boolean | readonly string[]): JsonSchema {
-  const type = typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
-  return { ...type, description: metadataWords[name] }
 }
 
 export function describeOAuth(): ApiPart {

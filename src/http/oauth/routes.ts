@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
+import { record } from '../server/json/json-routes.ts'
 import { plainHttpFault } from '../server/requests/plain-http.ts'
 import { receiveBytes } from '../server/requests/receive.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
@@ -64,23 +66,34 @@ const WELL_KNOWN = '/.well-known/oauth-authorization-server'
 function metadataRoute(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): void {
   const { pathname } = new URL(publicUrl)
   const paths = pathname === '/' ? [WELL_KNOWN] : [WELL_KNOWN, WELL_KNOWN + pathname.replaceAll(':', '::')]
-  for (const path of paths) app.get(path, async () => metadataOf(publicUrl))
+  for (const path of paths) app.get(path, async () => metadata.of(publicUrl))
 }
 
-export function metadataOf(publicUrl: string) {
-  const authentication = ['client_secret_basic', 'client_secret_post']
-  return {
-    issuer: publicUrl,
-    authorization_endpoint: `${publicUrl}/oauth/authorize`,
-    token_endpoint: `${publicUrl}/oauth/token`,
-    revocation_endpoint: `${publicUrl}/oauth/revoke`,
-    response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'refresh_token'],
-    code_challenge_methods_supported: ['S256', 'plain'],
-    token_endpoint_auth_methods_supported: authentication,
-    revocation_endpoint_auth_methods_supported: authentication,
-    authorization_response_iss_parameter_supported: true,
-    service_documentation: `${publicUrl}/docs`,
-  }
-}
+const text = (words: string) => z.string().describe(words)
+const texts = (words: string) => z.array(z.string()).describe(words)
+const authentication = () => ['client_secret_basic', 'client_secret_post']
+
+/** What this server can do, by its PUBLIC_URL. */
+export const metadata = record<string>('OAuthMetadata')({
+  issuer: [text('The name of this server, which redirects carry as `iss`.'), (url) => url],
+  authorization_endpoint: [text('The page where the merchant gives consent.'), (url) => `${url}/oauth/authorize`],
+  token_endpoint: [text('The address that exchanges a code for a token.'), (url) => `${url}/oauth/token`],
+  revocation_endpoint: [text('The address that revokes a token.'), (url) => `${url}/oauth/revoke`],
+  response_types_supported: [texts('The allowed values of `response_type`.'), () => ['code']],
+  response_modes_supported: [texts('The part of the redirect address that carries the code.'), () => ['query']],
+  grant_types_supported: [texts('The allowed values of `grant_type`.'), () => ['authorization_code', 'refresh_token']],
+  code_challenge_methods_supported: [texts('The allowed values of `code_challenge_method`.'), () => ['S256', 'plain']],
+  token_endpoint_auth_methods_supported: [
+    texts('The ways to send the application’s keys for a token.'),
+    authentication,
+  ],
+  revocation_endpoint_auth_methods_supported: [
+    texts('The ways to send the application’s keys to revoke a token.'),
+    authentication,
+  ],
+  authorization_response_iss_parameter_supported: [
+    z.boolean().describe('Whether redirects carry `iss` (RFC 9207).'),
+    () => true,
+  ],
+  service_documentation: [text('The documentation for developers.'), (url) => `${url}/docs`],
+})

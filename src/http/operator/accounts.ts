@@ -24,20 +24,17 @@ import { done, jsonBody, many, one, record } from '../server/json/json-routes.ts
 import { pageQuery } from '../server/json/parameters.ts'
 
 const account = record<Account>('Account')({
-  Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
-  Email: [z.string().describe('The e-mail address with which the developer signs in.'), (from) => from.email],
+  Id: id.describe('The number of the account, by which addresses name it.'),
+  Email: z.string().describe('The e-mail address with which the developer signs in.'),
   DateCreated: [time.describe('The time at which the account was opened.'), (from) => from.createdAt.toISOString()],
 })
 
 const member = record<Member>('Member')({
-  Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
-  Email: [z.string().describe('The e-mail address with which the person signs in.'), (from) => from.email],
-  Role: [
-    z
-      .string()
-      .describe('The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
-    (from) => from.role,
-  ],
+  Id: id.describe('The number of the account, by which addresses name it.'),
+  Email: z.string().describe('The e-mail address with which the person signs in.'),
+  Role: z
+    .string()
+    .describe('The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
   DateCreated: [
     time.describe('The time at which the person joined the store.'),
     (from) => from.createdAt.toISOString(),
@@ -45,13 +42,10 @@ const member = record<Member>('Member')({
 })
 
 const invitation = record<MadeInvitation>('Invitation')({
-  Id: [id.describe('The number of the invitation.'), (from) => from.id],
-  Email: [z.string().describe('The e-mail address that is invited.'), (from) => from.email],
-  Role: [z.string().describe('The role that the person gets by joining.'), (from) => from.role],
-  Link: [
-    z.string().nullable().describe('The link by which the person joins, to hand over. Null: it was mailed.'),
-    (from) => from.link,
-  ],
+  Id: id.describe('The number of the invitation.'),
+  Email: z.string().describe('The e-mail address that is invited.'),
+  Role: z.string().describe('The role that the person gets by joining.'),
+  Link: z.string().nullable().describe('The link by which the person joins, to hand over. Null: it was mailed.'),
   ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
 })
 

@@ -20,22 +20,21 @@ import { pageQuery } from '../server/json/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
-  Id: [applicationShape.Id, (from) => from.id],
-  Name: [applicationShape.Name, (from) => from.name],
-  Kind: [applicationShape.Kind, (from) => from.kind],
-  PublicKey: [applicationShape.PublicKey, (from) => from.publicKey],
-  PrivateKey: [applicationShape.PrivateKey, (from) => from.privateKey],
+  Id: applicationShape.Id,
+  Name: applicationShape.Name,
+  Kind: applicationShape.Kind,
+  PublicKey: applicationShape.PublicKey,
+  PrivateKey: applicationShape.PrivateKey,
   DatePrivateKeyBrought: [
     time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
     (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
   ],
-  OpenToMerchants: [
-    z.boolean().describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
-    (from) => from.openToMerchants,
-  ],
+  OpenToMerchants: z
+    .boolean()
+    .describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
   CallBackURL: [applicationShape.CallBackURL, (from) => from.callbackUrl],
   RedirectURIs: [applicationShape.RedirectURIs, (from) => from.redirectUris],
-  Privileges: [applicationShape.Privileges, (from) => from.privileges],
+  Privileges: applicationShape.Privileges,
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
   DateCreated: [applicationShape.DateCreated, (from) => from.createdAt.toISOString()],
 })

@@ -5,10 +5,10 @@ import { many, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
 
 const mail = record<MailboxMail>('Mail')({
-  Id: [id.describe('The number of the mail.'), (from) => from.id],
-  Kind: [z.string().describe('What it is for: `invitation`, `reset` or `address-change`.'), (from) => from.kind],
+  Id: id.describe('The number of the mail.'),
+  Kind: z.string().describe('What it is for: `invitation`, `reset` or `address-change`.'),
   To: [z.string().describe('The e-mail address that it is for.'), (from) => from.recipient],
-  Text: [z.string().describe('What it says, with its link on a line of its own.'), (from) => from.text],
+  Text: z.string().describe('What it says, with its link on a line of its own.'),
   DateCreated: [time.describe('The time at which it was written.'), (from) => from.createdAt.toISOString()],
 })
 

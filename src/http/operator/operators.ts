@@ -7,12 +7,9 @@ import { id, operatorRoute, time } from '../html/route-groups.ts'
 import { jsonBody, one, record } from '../server/json/json-routes.ts'
 
 const operator = record<InvitedOperator>('Operator')({
-  Id: [id.describe('The number of the operator’s account.'), (from) => from.id],
-  Email: [z.string().describe('The e-mail address with which the operator signs in.'), (from) => from.email],
-  Link: [
-    z.string().describe('The link to hand over, by which the person chooses a password, once.'),
-    (from) => from.link,
-  ],
+  Id: id.describe('The number of the operator’s account.'),
+  Email: z.string().describe('The e-mail address with which the operator signs in.'),
+  Link: z.string().describe('The link to hand over, by which the person chooses a password, once.'),
   ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
 })
 

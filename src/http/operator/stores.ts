@@ -54,8 +54,8 @@ const cartApi = z
   .describe(storeWords.CartAPI)
 
 const store = record<ShownStore>('Store')({
-  Id: [id.describe('The number of the store, by which addresses name it.'), (from) => from.id],
-  Name: [z.string().describe(storeWords.Name), (from) => from.name],
+  Id: id.describe('The number of the store, by which addresses name it.'),
+  Name: z.string().describe(storeWords.Name),
   SecureURL: [z.string().describe(storeWords.SecureURL), (from) => from.secureUrl],
   SecureURLs: [
     z
@@ -77,14 +77,8 @@ const store = record<ShownStore>('Store')({
     time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
     (from) => from.userKeyBroughtAt?.toISOString() ?? null,
   ],
-  Currency: [
-    z.string().describe('The ISO 4217 code of the currency of all amounts in the store.'),
-    (from) => from.currency,
-  ],
-  TimeZone: [
-    z.string().describe('The time zone of the times in its records, by its name in the IANA database.'),
-    (from) => from.timeZone,
-  ],
+  Currency: z.string().describe('The ISO 4217 code of the currency of all amounts in the store.'),
+  TimeZone: z.string().describe('The time zone of the times in its records, by its name in the IANA database.'),
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
   TestStore: [
@@ -95,16 +89,16 @@ const store = record<ShownStore>('Store')({
 })
 
 const openedStore = record<Store>('NewStore')({
-  Id: [id.describe('The number of the new store, by which addresses name it.'), (from) => from.id],
+  Id: id.describe('The number of the new store, by which addresses name it.'),
   SecureURL: [
     z.string().describe('The address of the shop as it is stored. Requests name the store by it.'),
     (from) => from.secureUrl,
   ],
-  UserKey: [z.string().describe('The key of the store for cartAPI.'), (from) => from.userKey],
+  UserKey: z.string().describe('The key of the store for cartAPI.'),
 })
 
 const userKey = record<Store>('UserKey')({
-  UserKey: [z.string().describe('The new key of the store for cartAPI.'), (from) => from.userKey],
+  UserKey: z.string().describe('The new key of the store for cartAPI.'),
 })
 
 const paymentMethod = record<PaymentMethod>('PaymentMethod')({
@@ -112,14 +106,11 @@ const paymentMethod = record<PaymentMethod>('PaymentMethod')({
     id.describe('The number of the method. Orders name it as BillingPaymentMethodID.'),
     (from) => from.id,
   ],
-  Name: [
-    z
-      .string()
-      .max(NAME_LENGTH_MAX)
-      .describe('The name of the method as people read it. Orders show it as BillingPaymentMethod.'),
-    (from) => from.name,
-  ],
-  Visible: [z.boolean().describe('Whether it is offered for new orders.'), (from) => from.visible],
+  Name: z
+    .string()
+    .max(NAME_LENGTH_MAX)
+    .describe('The name of the method as people read it. Orders show it as BillingPaymentMethod.'),
+  Visible: z.boolean().describe('Whether it is offered for new orders.'),
 })
 
 /** The engine validates the body, as for the services. */

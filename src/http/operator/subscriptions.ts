@@ -16,19 +16,16 @@ import { done, jsonBody, many, one, record } from '../server/json/json-routes.ts
 import { pageQuery } from '../server/json/parameters.ts'
 
 const subscription = record<Subscription>('Subscription')({
-  Id: [id.describe('The number of the subscription, by which addresses name it.'), (from) => from.id],
-  ApplicationId: [id.describe('The number of the application that the store lets in.'), (from) => from.applicationId],
-  Name: [z.string().describe('The name of the application as merchants read it.'), (from) => from.name],
-  PublicKey: [z.string().describe('The public key of the application.'), (from) => from.publicKey],
-  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
+  Id: id.describe('The number of the subscription, by which addresses name it.'),
+  ApplicationId: id.describe('The number of the application that the store lets in.'),
+  Name: z.string().describe('The name of the application as merchants read it.'),
+  PublicKey: z.string().describe('The public key of the application.'),
+  Token: z.string().describe('The token by which the application reaches the store.'),
   DateTokenBrought: [
     time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
     (from) => from.tokenBroughtAt?.toISOString() ?? null,
   ],
-  Privileges: [
-    privileges.describe('The privileges that the store granted. Null: everything.'),
-    (from) => from.privileges,
-  ],
+  Privileges: privileges.describe('The privileges that the store granted. Null: everything.'),
   PrivilegesAsked: [
     privileges.describe(
       'The privileges that the application requests now. It may use those that are also in Privileges. Null: everything.',
@@ -47,7 +44,7 @@ const subscription = record<Subscription>('Subscription')({
 })
 
 const token = record<Subscribed>('SubscriptionToken')({
-  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
+  Token: z.string().describe('The token by which the application reaches the store.'),
   PostBackURL: [
     z.string().optional().describe('The address to which the application asks to send the merchant next.'),
     (from) => from.postBackUrl ?? undefined,

@@ -12,12 +12,9 @@ interface Switches {
 }
 
 const switches = record<Switches>('Switches')({
-  TestStores: [
-    z
-      .boolean()
-      .describe('Whether developers may have test stores and inboxes. As long as nobody has said: in a sandbox.'),
-    (from) => from.testStores,
-  ],
+  TestStores: z
+    .boolean()
+    .describe('Whether developers may have test stores and inboxes. As long as nobody has said: in a sandbox.'),
 })
 
 /** The body of `PUT /admin/switches`. */

@@ -18,11 +18,10 @@ import { inboxPages, inboxRoutes } from './developers/inboxes.ts'
 import { secretRoutes } from './developers/secrets.ts'
 import { testStoreForms, testStoreRoutes } from './developers/test-stores.ts'
 import { type OperatorPagesServices, operatorAdministration } from './operator/routes.ts'
-import { accountPages } from './people/account.ts'
+import { areaPages } from './people/account.ts'
 import { auditRoutes, developerAudit } from './people/audit.ts'
 import { changeStorePages } from './people/change-store.ts'
-import { resetPages } from './people/reset.ts'
-import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
+import { administration, developerPages, signUpPages } from './people/sign-in.ts'
 import { servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
@@ -87,9 +86,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   outboxPages(app, services)
   settingsPages(app, services)
   registerRoutes(app, auditRoutes, services)
-  signInPages(app, services, administration)
-  resetPages(app, services, administration)
-  accountPages(app, services, administration)
+  areaPages(app, services, administration)
   peoplePages(app, services)
   securityPages(app, services)
   invitationPages(app, services)
@@ -106,8 +103,6 @@ function addDeveloperPages(app: FastifyInstance, services: DeveloperServices): v
   testStoreForms(app, services)
   inboxPages(app, services)
   signUpPages(app, services, area)
-  signInPages(app, services, area)
-  resetPages(app, services, area)
-  accountPages(app, services, area)
+  areaPages(app, services, area)
   developerAudit(app, services)
 }

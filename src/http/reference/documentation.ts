@@ -9,14 +9,7 @@ import { type ApiDocument, type DescribedOperation, type Service, servicesOf } f
 import type { Row } from './schema-rows.ts'
 import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX } from './search.ts'
 
-export interface Documentation {
-  /** Returns a page as HTML, which is kept; undefined for an address that has none. */
-  htmlOf(address: string, render: (page: HtmlPage) => string): string | undefined
-  /** Returns the address of a page that is written in another case; undefined: there is none. */
-  canonicalOf(address: string): string | undefined
-  /** Returns the page of what was found, from a place on. */
-  search(query: string, from: string): HtmlPage
-}
+export type Documentation = ReturnType<typeof makeDocumentation>
 
 /** Characters of pages that are kept as they were shown last. */
 const KEPT_MAX = 4_000_000
@@ -25,7 +18,7 @@ const assets = ['docs.css', 'docs.js']
 /** Templates print these without escaping: both escape. */
 const html = { renderInline, samplesHtml }
 
-export function makeDocumentation(document: ApiDocument, { publicUrl }: { readonly publicUrl: string }): Documentation {
+export function makeDocumentation(document: ApiDocument, { publicUrl }: { readonly publicUrl: string }) {
   const [first] = document.servers
   const base = (first?.url ?? '').replace('{version}', 'v1')
   const local = (text: string) =>
@@ -39,7 +32,8 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const canonical = new Map([...pages.keys()].map((address) => [address.toLowerCase(), address]))
   const kept = new LRUCache<string, string>({ maxSize: KEPT_MAX, sizeCalculation: (text) => text.length })
   return {
-    htmlOf: (address, render) => {
+    /** Returns a page as HTML, which is kept; undefined for an address that has none. */
+    htmlOf: (address: string, render: (page: HtmlPage) => string): string | undefined => {
       const page = pages.get(address)
       if (page === undefined) return undefined
       const known = kept.get(address)
@@ -50,8 +44,10 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
       kept.set(address, text)
       return text
     },
-    canonicalOf: (address) => canonical.get(address.toLowerCase()),
-    search: (sent, from) => {
+    /** Returns the address of a page that is written in another case; undefined: there is none. */
+    canonicalOf: (address: string) => canonical.get(address.toLowerCase()),
+    /** Returns the page of what was found, from a place on. */
+    search: (sent: string, from: string): HtmlPage => {
       const query = sent.trim().slice(0, QUERY_LENGTH_MAX).toWellFormed()
       const title = query === '' ? 'Search' : `Search: ${query}`
       const data = {

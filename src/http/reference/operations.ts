@@ -8,26 +8,6 @@ import { type Resolve, type Row, rowsOf, typeInWords } from './schema-rows.ts'
 
 export type ApiDocument = ReturnType<typeof assembleDocument>
 
-export interface ParameterRow {
-  readonly name: string
-  readonly in: Parameter['in']
-  readonly type: string
-  readonly description: string
-  readonly isRequired: boolean
-  readonly example: string
-}
-
-interface Answer {
-  readonly status: string
-  readonly description: string
-  readonly headers: readonly { readonly name: string; readonly description: string }[]
-  readonly types: readonly string[]
-  /** The name of its record. Empty: it has none. */
-  readonly record: string
-  readonly rows: readonly Row[]
-  readonly examples: readonly Example[]
-}
-
 interface Example {
   /** Such as `application/json`. */
   readonly type: string
@@ -38,38 +18,9 @@ interface Example {
 }
 
 /** What a request proves who it is by. */
-export type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
+type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
 
-export interface DescribedOperation {
-  readonly id: string
-  readonly tag: string
-  readonly summary: string
-  /** Markdown. */
-  readonly description: string
-  /** Of a notification: the EventType. Empty: it has none. */
-  readonly eventType: string
-  readonly method: string
-  /** Without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own. */
-  readonly path: string
-  /** Of its page. */
-  readonly address: string
-  readonly credential: Credential
-  readonly parameters: readonly ParameterRow[]
-  readonly body: {
-    readonly isRequired: boolean
-    readonly description: string
-    readonly types: readonly string[]
-    /** How many records it takes; empty: one. */
-    readonly size: string
-    readonly record: string
-    readonly rows: readonly Row[]
-    readonly examples: readonly Example[]
-  } | null
-  readonly answers: readonly Answer[]
-  readonly refusals: readonly { readonly status: string; readonly description: string }[]
-  /** A command line that sends the example. */
-  readonly curl: string
-}
+export type DescribedOperation = ReturnType<ReturnType<typeof describer>>[number]
 
 export interface Service {
   readonly name: string
@@ -130,7 +81,7 @@ function describer(document: ApiDocument, publicUrl: string) {
   const version = service?.variables.version.default ?? ''
   const root = (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)
 
-  return (path: string, item: PathItem, event?: string): DescribedOperation[] =>
+  return (path: string, item: PathItem, event?: string) =>
     methods.flatMap((method) => {
       const operation = item[method]
       if (operation === undefined) return []
@@ -141,17 +92,20 @@ function describer(document: ApiDocument, publicUrl: string) {
       const { answers, refusals } = answersOf(responses, followed, rowsFor)
       const credential = credentialOf(operation)
       const body = requestBody ? bodyOf(requestBody, credential, resolve, rowsFor) : null
+      // The path is without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own.
       const of = { method: method.toUpperCase(), path: full, parameters, body, credential }
       return {
         id,
         tag,
         summary,
         description,
+        /** Of a notification: the EventType. Empty: it has none. */
         eventType: event === undefined ? '' : String(eventKinds.find(({ name }) => name === event)?.type ?? ''),
         address: `${addressOf(tag)}/${encodeURIComponent(id)}`,
         ...of,
         answers,
         refusals,
+        /** A command line that sends the example. */
         curl: event === undefined ? curlOf(of, publicUrl) : '',
       }
     })
@@ -162,7 +116,7 @@ function targetOf(document: ApiDocument, pointer: string): unknown {
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document) ?? {}
 }
 
-function parameterOf(parameter: Parameter, resolve: Resolve): ParameterRow {
+function parameterOf(parameter: Parameter, resolve: Resolve) {
   const { name, description, required = false, schema } = parameter
   const [shown] = (schema.examples ?? []) as readonly unknown[]
   const example = parameter.example ?? shown
@@ -176,6 +130,7 @@ function parameterOf(parameter: Parameter, resolve: Resolve): ParameterRow {
   }
 }
 
+type ParameterRow = ReturnType<typeof parameterOf>
 type RowsFor = (schema: JsonSchema) => readonly Row[]
 
 function bodyOf(
@@ -194,6 +149,7 @@ function bodyOf(
     isRequired: required,
     description,
     types: Object.keys(content),
+    /** How many records it takes; empty: one. */
     size: lists.length === 0 ? '' : takesOne ? `One record, or a list${most}.` : `A list${most}.`,
     record: recordOf(media?.schema ?? {}),
     rows: rowsFor(media?.schema ?? {}),
@@ -204,7 +160,7 @@ function bodyOf(
 /** Fields in whose place an application's keys are sent by Basic. */
 const basic = ['client_id', 'client_secret']
 
-/** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. */
+/** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. Empty: it has none. */
 function recordOf({ $ref, oneOf, items }: JsonSchema): string {
   if ($ref !== undefined) {
     const name = String($ref).split('/').at(-1) ?? ''
@@ -283,11 +239,15 @@ const curlCredentials: Readonly<Record<Credential, readonly string[]>> = {
   none: [],
 }
 
-function curlOf(
-  of: Pick<DescribedOperation, 'method' | 'path' | 'parameters' | 'body' | 'credential'>,
-  publicUrl: string,
-): string {
-  const { method, path, parameters, body, credential } = of
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly parameters: readonly ParameterRow[]
+  readonly body: ReturnType<typeof bodyOf> | null
+  readonly credential: Credential
+}
+
+function curlOf({ method, path, parameters, body, credential }: Sent, publicUrl: string): string {
   const address = publicUrl + path.replace(/\{(\w+)\}/g, (name, key) => exampleOf(parameters, key) || name)
   const query = parameters
     .filter((each) => each.in === 'query' && each.isRequired)

@@ -1,6 +1,6 @@
 import { isPhrase, synonymsOf } from './synonyms.ts'
 
-export type FindKind = 'guide' | 'operation' | 'event' | 'parameter' | 'field' | 'conventions' | 'changelog'
+type FindKind = 'guide' | 'operation' | 'event' | 'parameter' | 'field' | 'conventions' | 'changelog'
 
 /** What can be found. */
 export interface Entry {
@@ -12,20 +12,6 @@ export interface Entry {
   readonly address: string
   /** Of an operation, such as `GET /StoreWebAPI/v1/Products/{catalogid}`. */
   readonly request?: string
-}
-
-export interface Found extends Entry {
-  /** What stands around the first word that was found, in parts of which every second is a word. */
-  readonly excerpt: readonly string[]
-}
-
-export interface FoundPage {
-  readonly found: readonly Found[]
-  /** How many there are before this page. */
-  readonly from: number
-  readonly total: number
-  /** Nothing has all words: these have as many as any. */
-  readonly isPartial: boolean
 }
 
 export const QUERY_LENGTH_MAX = 100
@@ -46,18 +32,6 @@ const weights: Readonly<Record<FindKind, number>> = {
   changelog: 0,
 }
 
-interface Indexed {
-  readonly entry: Entry
-  readonly title: string
-  /** Words of a title such as `SKUInfo.StockAdjust` begin within it. */
-  readonly beginnings: string
-  /** Of an operation, in words. */
-  readonly id: string
-  readonly all: string
-  /** `all`, with a blank before each word. */
-  readonly spaced: string
-}
-
 /** What was typed for one thing, and what else may stand for it. */
 interface Term {
   readonly word: string
@@ -68,16 +42,9 @@ interface Term {
  * Returns a function that finds the entries with all words of a query or their synonyms, the best first, 50 from the given place on. Where
  * none has all, it finds those with the most. An address such as `GET /Orders` finds its operations. Case does not matter.
  */
-export function createSearch(entries: readonly Entry[]): (query: string, from?: number) => FoundPage {
-  const indexed = entries.map((entry) => {
-    const beginnings = apart(entry.title)
-    const all = `${entry.title} ${beginnings} ${entry.context} ${entry.text}`.toLowerCase()
-    const [, id = ''] = entry.request === undefined ? [] : entry.context.split(': ')
-    // Its kind is shown beside it.
-    const title = entry.title.toLowerCase().replace(/^notification: /, '')
-    return { entry, title, beginnings, id: apart(id), all, spaced: ` ${apart(all)}` }
-  })
-  return (query, from = 0) => {
+export function createSearch(entries: readonly Entry[]) {
+  const indexed = entries.map(indexedOf)
+  return (query: string, from = 0) => {
     const words = wordsOf(query, (word) => indexed.some(({ all }) => `${all} `.includes(`${word} `)))
     const terms = termsOf(words)
     const byAddress = operationsAt(entries, query)
@@ -86,11 +53,26 @@ export function createSearch(entries: readonly Entry[]): (query: string, from?: 
     const shown = found.slice(from, from + FOUND_MAX)
     return {
       found: shown.map((entry) => ({ ...entry, excerpt: excerptOf(entry.text, sought) })),
+      /** How many there are before this page. */
       from,
       total: found.length,
+      /** Nothing has all words: these have as many as any. */
       isPartial,
     }
   }
+}
+
+type Indexed = ReturnType<typeof indexedOf>
+
+function indexedOf(entry: Entry) {
+  // Words of a title such as `SKUInfo.StockAdjust` begin within it.
+  const beginnings = apart(entry.title)
+  const all = `${entry.title} ${beginnings} ${entry.context} ${entry.text}`.toLowerCase()
+  // Of an operation.
+  const [, id = ''] = entry.request === undefined ? [] : entry.context.split(': ')
+  // Its kind is shown beside it.
+  const title = entry.title.toLowerCase().replace(/^notification: /, '')
+  return { entry, title, beginnings, id: apart(id), all, spaced: ` ${apart(all)}` }
 }
 
 function bestOf(indexed: readonly Indexed[], terms: readonly Term[]): { found: Entry[]; isPartial: boolean } {
@@ -203,7 +185,7 @@ function apart(title: string): string {
     .toLowerCase()
 }
 
-/** Begins with the sentence of the first word. */
+/** What stands around the first word that was found, from its sentence on, in parts of which every second is a word. */
 function excerptOf(text: string, words: readonly string[]): string[] {
   const lower = text.toLowerCase()
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place !== -1)

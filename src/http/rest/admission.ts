@@ -9,12 +9,13 @@ import {
   requireAccess,
 } from '../../access/applications/authenticate.ts'
 import type { CallLog } from '../../access/applications/calls/call-log.ts'
-import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/limits/throttle.ts'
+import { contractRateLimit, type Throttle } from '../../access/applications/limits/throttle.ts'
 import { accessOf, callerKey, type Method } from '../../engine/caller.ts'
 import type { Endpoint, Operations } from '../../engine/definition/endpoints.ts'
 import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
 import { StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { loggablePath } from '../server/requests/request-log.ts'
+import { showBucket } from '../server/requests/throttled.ts'
 
 export interface AdmissionServices {
   authenticator: Authenticator
@@ -27,62 +28,64 @@ const none: readonly string[] = []
  * Checks credentials, bucket, method and privileges, before the body is read. Sets `request.caller` once it is known. A request that has
  * waited is checked again before it does anything, and counts once.
  */
-export function admission(
-  { authenticator, throttle }: AdmissionServices,
-  { operations, privileges, createdBy, isUnlogged = false }: Endpoint,
-) {
+export function admission(services: AdmissionServices, endpoint: Endpoint) {
+  const { authenticator, throttle } = services
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    request.isUnlogged = isUnlogged
-    const { caller, throttle: rateLimit, isByBearer, isStrict, keepsBodies } = await identify(request, reply)
+    request.isUnlogged = endpoint.isUnlogged ?? false
+    const credentials = credentialsOf(request)
+    const authenticated = await authenticator
+      .authenticate(credentials)
+      .catch((error) => refuse(services, error, credentials, reply))
+    const { caller, throttle: rateLimit } = authenticated
     request.caller = caller
-    request.isOfNewApplication = isStrict
-    request.keepsBody = keepsBodies
+    request.isOfNewApplication = authenticated.isStrict
+    request.keepsBody = authenticated.keepsBodies
     if (!request.hasWaited) {
       showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
       bytesInFlight.admit(callerKey(caller))
     }
-    check(request, reply, { caller, isByBearer })
+    check(endpoint, authenticated, reply)
   }
+}
 
-  function check(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { caller, isByBearer }: Pick<Authenticated, 'caller' | 'isByBearer'>,
-  ): void {
-    const method = methodOf(request)
-    if (operations[method] === undefined) {
-      const allowed = allowedMethods(operations)
-      reply.header('allow', allowed)
-      const hint = method === 'POST' && createdBy !== undefined ? `. ${createdBy}` : ''
-      throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}${hint}`)
-    }
-    try {
-      for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))
-    } catch (error) {
-      if (isByBearer) reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
-      throw error
-    }
+/** Counts refused credentials against the client's network, and notes of which subscription they are. Throws the error. */
+async function refuse(
+  { authenticator, throttle }: AdmissionServices,
+  error: unknown,
+  credentials: Credentials,
+  reply: FastifyReply,
+): Promise<never> {
+  if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
+  const { request } = reply
+  const isKnown = error instanceof RefusedSubscription
+  if (isKnown) request.refusedSubscriptionId = error.subscriptionId
+  showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
+  const owner = isKnown ? error : await authenticator.attribute(credentials).catch(() => null)
+  if (owner !== null) {
+    request.refusedSubscriptionId = owner.subscriptionId
+    request.refusal = `Authentication failed: ${owner.reason}`
   }
+  const challenge = challengeFor(credentials)
+  if (challenge !== null) reply.header('www-authenticate', challenge)
+  throw error
+}
 
-  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated> {
-    const credentials = credentialsOf(request)
-    try {
-      return await authenticator.authenticate(credentials)
-    } catch (error) {
-      if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
-      const isKnown = error instanceof RefusedSubscription
-      if (isKnown) request.refusedSubscriptionId = error.subscriptionId
-      showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
-      const owner = isKnown ? error : await authenticator.attribute(credentials).catch(() => null)
-      if (owner !== null) {
-        request.refusedSubscriptionId = owner.subscriptionId
-        request.refusal = `Authentication failed: ${owner.reason}`
-      }
-      const challenge = challengeFor(credentials)
-      if (challenge !== null) reply.header('www-authenticate', challenge)
-      throw error
-    }
+function check(endpoint: Endpoint, { caller, isByBearer }: Authenticated, reply: FastifyReply): void {
+  const method = methodOf(reply.request)
+  if (endpoint.operations[method] === undefined) throw methodNotAllowed(endpoint, method, reply)
+  try {
+    for (const privilege of endpoint.privileges) requireAccess(caller, privilege, accessOf(method))
+  } catch (error) {
+    if (isByBearer) reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
+    throw error
   }
+}
+
+function methodNotAllowed({ operations, createdBy }: Endpoint, method: Method, reply: FastifyReply): StoreFailure {
+  const allowed = allowedMethods(operations)
+  reply.header('allow', allowed)
+  const hint = method === 'POST' && createdBy !== undefined ? `. ${createdBy}` : ''
+  return new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}${hint}`)
 }
 
 /**
@@ -107,16 +110,23 @@ export function allowedMethods(operations: Operations): string {
 }
 
 function credentialsOf({ headers }: FastifyRequest): Credentials {
-  // Node joins the values of a header that is sent several times. A proxy may add one that the program sends as well.
-  const once = (name: string) => {
-    const values = headers[name]
-      ?.toString()
-      .split(',')
-      .map((value) => value.trim())
-    return new Set(values).size === 1 ? values?.[0] : values?.join()
+  const headerOf = (name: string) => {
+    const sent = headers[name]?.toString()
+    return sent?.includes(',') ? once(sent) : sent?.trim()
   }
   const { authorization } = headers
-  return { secureUrl: once('secureurl'), privateKey: once('privatekey'), token: once('token'), authorization }
+  return {
+    secureUrl: headerOf('secureurl'),
+    privateKey: headerOf('privatekey'),
+    token: headerOf('token'),
+    authorization,
+  }
+}
+
+/** Node joins the values of a header that is sent several times. A proxy may add one that the program sends as well. */
+function once(joined: string): string | undefined {
+  const values = joined.split(',').map((value) => value.trim())
+  return new Set(values).size === 1 ? values[0] : values.join()
 }
 
 /** Returns the keys that the request carries. */

@@ -12,7 +12,8 @@ const mediaTypes: Readonly<Record<Format, readonly string[]>> = {
  * preference, and where neither is accepted (rest-protocol §2).
  */
 export function acceptedFormat(accept: string | undefined): Format {
-  if (accept === undefined) return 'json'
+  // A wildcard alone prefers neither.
+  if (accept === undefined || !/json|xml/i.test(accept)) return 'json'
   const ranges = accept.toLowerCase().split(',').map(readRange)
   const [json, xml] = [preference(ranges, 'json'), preference(ranges, 'xml')]
   const isNearer = xml.quality === json.quality && xml.quality > 0 && xml.distance < json.distance

@@ -36,6 +36,13 @@ export function handlingOf(
   if (isKnown) reply.header('preference-applied', `handling=${preferred}`)
   const isStrict = isKnown ? preferred === 'strict' : request.isOfNewApplication
   const handling = new Handling(isStrict)
+  if (query.size > 0) noteParameters(handling, query, known)
+  if (takes === undefined && handling.refusals.length > 0) throw oneOf(handling.refusals)
+  return handling
+}
+
+function noteParameters(handling: Handling, query: Query, known: KnownParameters): void {
+  const { isStrict } = handling
   for (const [name, given] of query) {
     const schema = known.schemas.get(name)
     if (schema === undefined && !isStrict) handling.ignore(name)
@@ -46,8 +53,6 @@ export function handlingOf(
     } else if (isBeyond(name, given, schema))
       handling.refuse(wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`))
   }
-  if (takes === undefined && handling.refusals.length > 0) throw oneOf(handling.refusals)
-  return handling
 }
 
 /** Whether a lenient request would get another page. What is no whole number is refused where it is read. */
@@ -59,8 +64,7 @@ function isBeyond(name: string, given: string, { maximum = INT32_MAX }: JsonSche
 const IGNORED_BYTES_MAX = 1_024
 
 /** Tells the caller and the log of calls what was ignored: names alone, percent-encoded, of at most 1 kB. */
-export function reportIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
-  if (ignored.length === 0) return
+export function reportIgnored(request: FastifyRequest, reply: FastifyReply, ignored: readonly string[]): void {
   request.ignored = ignored
   let header = ''
   for (const name of ignored) {

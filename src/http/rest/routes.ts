@@ -98,82 +98,72 @@ function parametersOf(endpoint: Endpoint, resource: Resource, endpoints: readonl
 }
 
 /** Registers all methods, so that the refusal of one that the address does not take names those that it does. */
-function addEndpoint(
-  app: FastifyInstance,
-  services: RestServices,
-  { url, version, route, endpoint, known }: Served,
-): void {
-  const allowed = allowedMethods(endpoint.operations)
-  const admit = admission(services, endpoint)
+function addEndpoint(app: FastifyInstance, services: RestServices, served: Served): void {
+  const allowed = allowedMethods(served.endpoint.operations)
+  const admit = admission(services, served.endpoint)
   app.route({
     method: app.supportedMethods,
-    url,
+    url: served.url,
     onRequest: [
       // A preflight carries no credentials, so it is answered before authentication and counts in no bucket.
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
       admit,
     ],
     handler: async (request, reply) =>
-      sendAnswer(request, reply, await answer(request, reply), services.config.publicUrl),
+      sendAnswer(request, reply, await answer(services, served, admit, reply), services.config.publicUrl),
   })
+}
 
-  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
-    const method = methodOf(request)
-    const operation = endpoint.operations[method] as Operation
-    const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
-    const query = readQuery(request.url)
-    const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
-    const records = await takeRecords(request, operation, handling)
-    if (request.hasWaited) await admit(request, reply)
-    const { caller, params, headers, log } = request
-    const call = {
-      caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
-      method,
-      route,
-      params: params as Readonly<Record<string, string>>,
-      ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
-      records,
-      format,
-      query,
-      handling,
-      headers,
-      body: (request.body ?? null) as Body | null,
-      secrets: services.secrets,
-      log,
-    }
-    const run = () =>
-      keepingRefused(request, records, operation, async () => operation.run(call)).finally(() =>
-        reportIgnored(request, reply, handling),
-      )
-    if (method !== 'GET') return run()
-    return run().catch((error: unknown): Answer => {
-      // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
-      if (version === 'v1' || !(error instanceof PastTheEnd)) throw error
-      request.refusal = error.message
-      return { kind: 'nothing' }
-    })
+async function answer(
+  { secrets }: RestServices,
+  { version, route, endpoint, known }: Served,
+  admit: ReturnType<typeof admission>,
+  reply: FastifyReply,
+): Promise<Answer> {
+  const { request } = reply
+  const method = methodOf(request)
+  const operation = endpoint.operations[method] as Operation
+  const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
+  const query = readQuery(request.url)
+  const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
+  const records = await takeRecords(request, operation, handling)
+  if (request.hasWaited) await admit(request, reply)
+  const { caller, headers, log } = request
+  const params = request.params as Readonly<Record<string, string>>
+  const call = {
+    caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
+    method,
+    route,
+    params,
+    ...identifiersIn(endpoint, params),
+    records,
+    format,
+    query,
+    handling,
+    headers,
+    body: (request.body ?? null) as Body | null,
+    secrets,
+    log,
+  }
+  try {
+    const answered = await operation.run(call)
+    if (isRefusal(answered)) keepRefused(request, operation, records)
+    return answered
+  } catch (error) {
+    keepRefused(request, operation, records)
+    // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
+    if (method !== 'GET' || version === 'v1' || !(error instanceof PastTheEnd)) throw error
+    request.refusal = error.message
+    return { kind: 'nothing' }
+  } finally {
+    if (handling.ignored.length > 0) reportIgnored(request, reply, handling.ignored)
   }
 }
 
-/** Keeps the body for the log of calls if `run` refuses it and the merchant allows that. */
-async function keepingRefused(
-  request: FastifyRequest,
-  records: readonly unknown[],
-  { takes }: Operation,
-  run: () => Promise<Answer>,
-): Promise<Answer> {
-  if (!request.keepsBody || takes === undefined || records.length === 0) return run()
-  const keep = () => {
-    request.refusedBody = refusedBody(records, takes.type, secretsOf(request))
-  }
-  try {
-    const answer = await run()
-    if (isRefusal(answer)) keep()
-    return answer
-  } catch (error) {
-    keep()
-    throw error
-  }
+/** Keeps the records of a refused request for the log of calls, if the merchant allows that. */
+function keepRefused(request: FastifyRequest, { takes }: Operation, records: readonly unknown[]): void {
+  if (!request.keepsBody || takes === undefined || records.length === 0) return
+  request.refusedBody = refusedBody(records, takes.type, secretsOf(request))
 }
 
 /** Afterwards only an Idempotency-Key needs the text, which may be long, and the changes may take long. */
@@ -201,11 +191,14 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
  * Throws `bad-request` for invalid percent-encoding.
  */
 function readQuery(url: string): Query {
+  const start = url.indexOf('?')
+  return start === -1 ? new Map() : parametersIn(url.slice(start + 1))
+}
+
+function parametersIn(text: string): Query {
   const query = new Map<string, string>()
   const repeated = new Map<string, string[]>()
-  const start = url.indexOf('?')
-  if (start === -1) return query
-  for (const parameter of url.slice(start + 1).split('&')) {
+  for (const parameter of text.split('&')) {
     const equals = parameter.indexOf('=')
     const value = equals === -1 ? '' : parameter.slice(equals + 1)
     if (value === '') continue

@@ -85,15 +85,18 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     return sendCompressible(reply, operation.answer(xml))
   })
 
-  app.route({
-    method: app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method)),
-    url: soapPath,
-    // Before a body is looked at, whatever it is.
-    onRequest: refuseMethod,
-    handler: refuseMethod,
-  })
-
+  refuseOthers(app, soapPath)
   refuseAdvanced(app, services.config)
+}
+
+function refuseOthers(app: FastifyInstance, url: string): void {
+  const method = app.supportedMethods.filter((each) => !['GET', 'HEAD', 'POST'].includes(each))
+  const refuse = async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    reply.header('allow', 'GET, HEAD, POST')
+    throw new SoapFault('Client', 'This address takes POST, and GET for the WSDL', { status: 405 })
+  }
+  // Before a body is looked at, whatever it is.
+  app.route({ method, url, onRequest: refuse, handler: refuse })
 }
 
 /** The original's second service runs SQL. Its clients get a fault, because they cannot read the JSON of a 404. */
@@ -113,11 +116,6 @@ function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServi
       throw new SoapFault('Client', message)
     },
   })
-}
-
-async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
-  reply.header('allow', 'GET, HEAD, POST')
-  throw new SoapFault('Client', 'This address takes POST, and GET for the WSDL', { status: 405 })
 }
 
 /** Returns the result or the error document, or the notice that it was posted to callBackURL. */

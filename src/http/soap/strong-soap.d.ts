@@ -1,24 +1,5 @@
-/** What is used of strong-soap, which brings no types: its model of a WSDL, what it writes answers with, and its client. */
+/** What is used of strong-soap, which brings no types: its model of a WSDL, and what it writes answers with. */
 declare module 'strong-soap' {
-  /** Calls an operation; with what came back as it was. */
-  type Call = (
-    parameters: Record<string, unknown>,
-    done: (error: ClientError | null, result: unknown, envelope: string) => void,
-    options?: null,
-    headers?: Record<string, unknown>,
-  ) => void
-
-  export interface ClientError extends Error {
-    readonly response?: { readonly statusCode: number }
-  }
-
-  export interface Client {
-    readonly cartAPI: Readonly<Record<string, Readonly<Record<string, Call>>>>
-    readonly lastRequest: string
-    setEndpoint(url: string): void
-    addSoapHeader(header: unknown, name: string, prefix: string, namespace: string): void
-  }
-
   /** The schema of an element, as the WSDL and the version of SOAP have it. */
   export interface Descriptor {
     readonly qname: { readonly name: string }
@@ -76,7 +57,6 @@ declare module 'strong-soap' {
           uri: string,
         ): { readonly body: object; readonly doc: { end(options: object): string } }
       }
-      createClient(url: string, options: object, done: (error: Error | null, client: Client) => void): void
     }
   }
   export default strongSoap

@@ -36,18 +36,13 @@ export const ageFigures: DatabaseFigures = {
   ask: async (tx, show) => {
     const oldest = (table: string, found: Sql) =>
       sql`SELECT ${table}::text AS "table", extract(epoch FROM (${found}))::float8 AS "epoch"`
-    const rows = await queryRows<{ table: string; epoch: number | null }>(
-      tx,
-      join(
-        [
-          ...inOrder.map(([table, at, by]) =>
-            oldest(table, sql`SELECT ${identifier(at)} FROM ${identifier(table)} ORDER BY ${identifier(by)} LIMIT 1`),
-          ),
-          oldest('HistoryEntry', oldestHistory),
-        ],
-        ' UNION ALL ',
+    const all = [
+      ...inOrder.map(([table, at, by]) =>
+        oldest(table, sql`SELECT ${identifier(at)} FROM ${identifier(table)} ORDER BY ${identifier(by)} LIMIT 1`),
       ),
-    )
+      oldest('HistoryEntry', oldestHistory),
+    ]
+    const rows = await queryRows<{ table: string; epoch: number | null }>(tx)`${join(all, ' UNION ALL ')}`
     for (const { table, epoch } of rows) {
       if (epoch !== null) show('database_oldest_row_timestamp_seconds', epoch, { table })
     }

@@ -1,7 +1,6 @@
 import { queryRows } from '../../foundation/database/client.ts'
 import type { DatabaseFigures } from '../../foundation/database/figures.ts'
 import { Prisma } from '../../foundation/database/generated/client.ts'
-import { sql } from '../../foundation/database/sql.ts'
 
 /** A table of the data model, so that the labels are bounded whatever else the database holds. */
 interface Size {
@@ -26,20 +25,15 @@ export const sizeFigures: DatabaseFigures = {
     },
   },
   ask: async (tx, show) => {
-    const [database] = await queryRows<{ bytes: number }>(
-      tx,
-      sql`SELECT pg_database_size(current_database())::float8 AS "bytes"`,
-    )
+    const [database] = await queryRows<{ bytes: number }>(tx)`
+      SELECT pg_database_size(current_database())::float8 AS "bytes"`
     if (database) show('database_size_bytes', database.bytes)
-    const sizes = await queryRows<Size>(
-      tx,
-      sql`
+    const sizes = await queryRows<Size>(tx)`
       SELECT relname::text AS "table", pg_total_relation_size(oid)::float8 AS "bytes",
         (CASE WHEN reltuples < 0 THEN pg_stat_get_live_tuples(oid) ELSE reltuples END)::float8 AS "rows"
       FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-        AND relname = ANY (string_to_array(${tables.join()}, ','))`,
-    )
+        AND relname = ANY (string_to_array(${tables.join()}, ','))`
     for (const { table, bytes, rows } of sizes) {
       show('database_table_size_bytes', bytes, { table })
       show('database_table_rows', rows, { table })

@@ -22,23 +22,15 @@ export const newDue = namedObject({ What: z.enum(dueKinds, what).describe('For w
 /** The most deliveries that become due at once; the next press takes others. */
 const DELIVERIES_MAX = 10_000
 
-/** What was made due. */
-export interface MadeDue {
-  readonly what: DueKind
-  /** How many of them. */
-  readonly count: number
-}
+/** What was made due, and how many of them. */
+export type MadeDue = Awaited<ReturnType<typeof makeDue>>
 
 /**
  * Makes what waits in a test store of the developer due now: the next attempts of deliveries; the end of the five days after which a
  * failing webhook is paused, by its next failure; or the end of the store's authorization codes, access tokens that expire, sign-in
  * links of customers, and secrets of webhooks that were replaced.
  */
-export async function makeDue(
-  services: AccessServices & AllowedServices,
-  own: OwnStore,
-  what: DueKind,
-): Promise<MadeDue> {
+export async function makeDue(services: AccessServices & AllowedServices, own: OwnStore, what: DueKind) {
   await findTestStore(services, own)
   await requireTestStores(services)
   const at = services.now()
@@ -59,18 +51,12 @@ const ways: Readonly<Record<DueKind, (tx: Transaction, storeId: number, at: Date
     UPDATE "Webhook" SET "failingSince" = ${new Date(at.getTime() - FAILING_MS_MAX)}
     WHERE "storeId" = ${storeId} AND "enabled" AND "failingSince" > ${new Date(at.getTime() - FAILING_MS_MAX)}`,
   tokens: async (tx, storeId, at) => {
-    const codes = await tx.authorizationCode.updateMany({
-      where: { subscription: { storeId }, expiresAt: { gt: at } },
-      data: { expiresAt: at },
-    })
-    const links = await tx.customerLoginToken.updateMany({
-      where: { storeId, expiresAt: { gt: at } },
-      data: { expiresAt: at },
-    })
-    const tokens = await tx.accessToken.updateMany({
-      where: { subscription: { storeId }, expiresAt: { gt: at } },
-      data: { expiresAt: at },
-    })
+    const data = { expiresAt: at }
+    const expiresAt = { gt: at }
+    const subscription = { storeId }
+    const codes = await tx.authorizationCode.updateMany({ where: { subscription, expiresAt }, data })
+    const links = await tx.customerLoginToken.updateMany({ where: { storeId, expiresAt }, data })
+    const tokens = await tx.accessToken.updateMany({ where: { subscription, expiresAt }, data })
     const over = new Date(at.getTime() - FORMER_SECRET_MS)
     const secrets = await tx.webhook.updateMany({
       where: { storeId, formerSecretSealed: { not: null }, secretRotatedAt: { gt: over } },

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
-import { type DataServices, type Db, inTransaction } from '../../foundation/database/client.ts'
+import { type DataServices, type Db, inTransaction, type JoiningServices } from '../../foundation/database/client.ts'
 import type { Inbox, InboxMessage } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
@@ -58,7 +58,7 @@ export const changedInbox = namedObject({
 })
 
 /** Identifies an inbox of a developer. For any other developer it does not exist: all functions throw (404). */
-export interface OwnInbox {
+interface OwnInbox {
   readonly developerId: number
   readonly id: number
 }
@@ -91,7 +91,7 @@ export function listInboxes({ db }: DataServices, developerId: number): Promise<
   return db.inbox.findMany({ where: { developerId }, orderBy: { id: 'asc' } })
 }
 
-export async function findInbox({ db }: DataServices, { developerId, id }: OwnInbox): Promise<Inbox> {
+export async function findInbox({ db }: Pick<JoiningServices, 'db'>, { developerId, id }: OwnInbox): Promise<Inbox> {
   const inbox = await db.inbox.findFirst({ where: { id, developerId } })
   if (!inbox) throw noInbox(String(id))
   return inbox
@@ -123,16 +123,11 @@ export async function changeInbox(
 }
 
 /** Deletes an inbox with its messages. From then on nobody can send to its address. */
-export async function deleteInbox(
-  { db, now }: DataServices,
-  { developerId, id }: OwnInbox,
-  actor: Actor,
-): Promise<void> {
+export async function deleteInbox({ db, now }: DataServices, own: OwnInbox, actor: Actor): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const inbox = await tx.inbox.findFirst({ where: { id, developerId } })
-    if (!inbox) throw noInbox(String(id))
-    await tx.inbox.deleteMany({ where: { id } })
-    await recordAudit(tx, now, { actor, action: 'inbox.deleted', target: inbox.title, developerId })
+    const { title: target } = await findInbox({ db: tx }, own)
+    await tx.inbox.deleteMany({ where: { id: own.id } })
+    await recordAudit(tx, now, { actor, action: 'inbox.deleted', target, developerId: own.developerId })
   })
 }
 
@@ -176,12 +171,8 @@ export async function keepMessage(services: InboxServices, inbox: Inbox, sent: S
   const { method, query, rawHeaders, headers, body } = sent
   const { signature, signer } = await checkSignature(services, inbox, { headers, body })
   const isBase64 = !isUtf8(body)
-  const content: Content = {
-    query,
-    headers: pairsIn(rawHeaders),
-    body: body.toString(isBase64 ? 'base64' : 'utf8'),
-    isBase64,
-  }
+  const encoded = body.toString(isBase64 ? 'base64' : 'utf8')
+  const content: Content = { query, headers: pairsIn(rawHeaders), body: encoded, isBase64 }
   const sealed = secrets.seal(JSON.stringify(content))
   // An inbox that was deleted meanwhile keeps nothing.
   await db.$executeRaw`

@@ -1,5 +1,5 @@
 import { type Db, execute, queryRows } from '../../foundation/database/client.ts'
-import { constant, identifier, sql } from '../../foundation/database/sql.ts'
+import { constant, identifier } from '../../foundation/database/sql.ts'
 import { inBatches } from '../../foundation/database/sweeper.ts'
 
 // Deletes every row of a store, whatever tables there are.
@@ -23,7 +23,7 @@ interface Table {
 async function readTables(db: Db): Promise<Table[]> {
   const found = await queryRows<{ name: string; parents: readonly { name: string; goes: boolean; isKey: boolean }[] }>(
     db,
-    sql`
+  )`
     SELECT c.relname::text AS "name", coalesce(json_agg(json_build_object('name', p.relname, 'goes', k.confdeltype = 'c',
       'isKey', k.conkey = (i.indkey::int2[])[0:cardinality(k.conkey) - 1])) FILTER (WHERE p.oid <> c.oid), '[]') AS "parents"
     FROM pg_class c
@@ -31,8 +31,7 @@ async function readTables(db: Db): Promise<Table[]> {
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
     LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'f'
     LEFT JOIN pg_class p ON p.oid = k.confrelid
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY c.relname ORDER BY c.relname`,
-  )
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY c.relname ORDER BY c.relname`
   const names = new Set(found.map(({ name }) => name))
   return found.map(({ name, parents }) => {
     const owners = parents.filter((parent) => parent.goes && names.has(parent.name))
@@ -76,11 +75,8 @@ export async function removeRows(db: Db, storeId: number, isOver: () => boolean)
   for (const table of await tablesOfStores(db)) {
     const rows = identifier(table)
     await inBatches(isOver, true, async () => {
-      const deleted = await execute(
-        db,
-        sql`DELETE FROM ${rows} WHERE ctid = ANY (ARRAY (
-          SELECT ctid FROM ${rows} WHERE "storeId" = ${storeId}::int LIMIT ${constant(BATCH_MAX)}))`,
-      )
+      const deleted = await execute(db)`DELETE FROM ${rows} WHERE ctid = ANY (ARRAY (
+          SELECT ctid FROM ${rows} WHERE "storeId" = ${storeId}::int LIMIT ${constant(BATCH_MAX)}))`
       count += deleted
       return deleted === BATCH_MAX ? true : null
     })

@@ -15,11 +15,6 @@ type RunnerServices = AccessServices & { readonly log: Log }
 /** Makes the records of a new store, in the caller's transaction. */
 type Fill = (caller: Caller) => Promise<void>
 
-interface Options {
-  readonly everyMs?: number
-  readonly fill?: Fill | undefined
-}
-
 export type TestStores = ReturnType<typeof createTestStores>
 
 const EVERY_MS = 2_000
@@ -34,13 +29,19 @@ const TURN_MS = 5_000
  * The work on test stores in the background: fills new ones, and empties those that have ended. Each is worked on by one process at a
  * time, which another one follows when its lease has run out or it is gone. Any number of processes may run this on one database.
  */
-export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS, fill = fillSandbox }: Options = {}) {
+export function createTestStores(services: RunnerServices, fill: Fill = fillSandbox) {
   return createWorker({
     log: services.log,
     complaint: 'test stores could not be worked on',
-    everyMs,
+    everyMs: EVERY_MS,
     claim: () => claimNext(services),
-    work: (claimed, isStopping) => workOn(services, fill, claimed, isStopping),
+    work: async (claimed, isStopping) => {
+      const { state, developerId, storeId } = claimed
+      if (state === 'ending') return empty(services, claimed, isStopping)
+      // The account of the developer has ended.
+      if (developerId === null) return changeAccess(services, (tx) => end(tx, services, storeId))
+      return fillOne(services, fill, claimed)
+    },
     release: ({ storeId, claim }) =>
       services.db.testStore.updateMany({ where: { storeId, claim }, data: { leasedUntil: null } }),
   })
@@ -55,19 +56,6 @@ async function claimNext({ db, now }: RunnerServices): Promise<TestStore[]> {
     ELSE "developerId" IS NULL END`
   const wanted = { key: ['storeId'], where, order: 'claim', limit: 1 }
   return claimFree(db, leases.testStore, now, wanted)
-}
-
-async function workOn(
-  services: RunnerServices,
-  fill: Fill,
-  claimed: TestStore,
-  isStopping: () => boolean,
-): Promise<void> {
-  const { state, developerId, storeId } = claimed
-  if (state === 'ending') return empty(services, claimed, isStopping)
-  // The account of the developer has ended.
-  if (developerId === null) return changeAccess(services, (tx) => end(tx, services, storeId))
-  return fillOne(services, fill, claimed)
 }
 
 /** Makes the records in one transaction, which holds the row: whatever becomes of the lease, nobody else fills the store. */

@@ -9,7 +9,6 @@ import { operatorCaller } from '../../access/stores/caller-store.ts'
 import { type CreateStore, createUnownedStore } from '../../access/stores/create-store.ts'
 import { storeMembers } from '../../access/stores/store-input.ts'
 import { userKeyColumns } from '../../access/stores/stores.ts'
-import type { Caller } from '../../engine/caller.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import type { Prisma, TestChange } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -265,12 +264,6 @@ export async function end(
   await tx.store.update({ where: { id: storeId }, data: { ...userKeyColumns(secrets), cartApiEnabled: false } })
 }
 
-/** A caller for what the developer makes happen in the store. */
-async function testCaller(services: DataServices, storeId: number, email: string): Promise<Caller> {
-  const caller = await operatorCaller(services, storeId)
-  return { ...caller, actor: email.slice(0, ACTOR_LENGTH_MAX).toWellFormed() }
-}
-
 /** Requires a test store in which something may happen. Throws while its records are being made (409). */
 async function requireReady(services: TestStoreServices, own: OwnStore): Promise<void> {
   const { state } = await findOwn(services.db, own)
@@ -283,35 +276,25 @@ async function requireReady(services: TestStoreServices, own: OwnStore): Promise
 /** What was made to happen. */
 export type Shown = Pick<TestChange, 'id' | 'at' | 'kind' | 'words' | 'isDone' | 'page'>
 
-/** Makes something happen in a test store, and notes it. Throws what it was refused for. */
-export async function change(services: TestStoreServices, maker: Maker, id: number, kind: ChangeKind): Promise<Shown> {
-  await requireReady(services, { developerId: maker.id, id })
-  const reading = await services.throttle.take(`test changes of ${maker.id}`, changeRateLimit)
-  if (!reading.accepted) throw tooMany(reading)
-  const { words, page } = await simulateChange(await testCaller(services, id, maker.email), kind)
-  const noted = await noteChange(services, id, { kind, words, page, isDone: true })
-  if (noted === null) throw new StoreFailure('conflict', 'The test store was thrown away meanwhile')
-  return noted
-}
-
 const WORDS_LENGTH_MAX = 500
 
-/** Notes what has happened, beside the 49 before it. Null: the store was thrown away meanwhile. */
-async function noteChange(
-  { db, now }: Pick<DataServices, 'db' | 'now'>,
-  storeId: number,
-  given: Omit<Shown, 'id' | 'at'>,
-): Promise<Shown | null> {
-  const words = given.words.slice(0, WORDS_LENGTH_MAX).toWellFormed()
+/** Makes something happen in a test store, and notes it beside the 49 before it. Throws what it was refused for. */
+export async function change(services: TestStoreServices, maker: Maker, id: number, kind: ChangeKind): Promise<Shown> {
+  const { db, now, throttle } = services
+  await requireReady(services, { developerId: maker.id, id })
+  const reading = await throttle.take(`test changes of ${maker.id}`, changeRateLimit)
+  if (!reading.accepted) throw tooMany(reading)
+  const actor = maker.email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
+  const { words, page } = await simulateChange({ ...(await operatorCaller(services, id)), actor }, kind)
   const [noted] = await db.$queryRaw<Shown[]>`
     INSERT INTO "TestChange" ("storeId", "at", "kind", "words", "isDone", "page")
-    SELECT "storeId", ${now()}, ${given.kind}, ${words}, ${given.isDone}, ${given.page} FROM "TestStore"
-    WHERE "storeId" = ${storeId} AND "state" = 'ready'
+    SELECT "storeId", ${now()}, ${kind}, ${words.slice(0, WORDS_LENGTH_MAX).toWellFormed()}, true, ${page} FROM "TestStore"
+    WHERE "storeId" = ${id} AND "state" = 'ready'
     RETURNING "id", "at", "kind", "words", "isDone", "page"`
-  if (!noted) return null
+  if (!noted) throw new StoreFailure('conflict', 'The test store was thrown away meanwhile')
   await db.$executeRaw`
     DELETE FROM "TestChange" WHERE ("storeId", "id") IN (
-      SELECT "storeId", "id" FROM "TestChange" WHERE "storeId" = ${storeId} ORDER BY "id" DESC OFFSET ${CHANGES_KEPT})`
+      SELECT "storeId", "id" FROM "TestChange" WHERE "storeId" = ${id} ORDER BY "id" DESC OFFSET ${CHANGES_KEPT})`
   return noted
 }
 
@@ -319,13 +302,6 @@ async function noteChange(
 export async function listChanges({ db }: DataServices, own: OwnStore): Promise<Shown[]> {
   await findOwn(db, own)
   return db.testChange.findMany({ where: { storeId: own.id }, orderBy: { id: 'desc' }, take: CHANGES_KEPT })
-}
-
-/** An application of the developer that the store has let in. */
-export interface AdmittedApplication {
-  readonly subscriptionId: number
-  readonly applicationId: number
-  readonly name: string
 }
 
 /** Lists the applications of the developer that a test store has let in, and those that it has not. */
@@ -336,7 +312,7 @@ export async function listAdmitted({ db }: DataServices, own: OwnStore) {
     select: { id: true, name: true, subscriptions: { where: { storeId: own.id }, select: { id: true } } },
     orderBy: { id: 'asc' },
   })
-  const admitted = applications.flatMap(({ id, name, subscriptions: [subscription] }): AdmittedApplication[] =>
+  const admitted = applications.flatMap(({ id, name, subscriptions: [subscription] }) =>
     subscription ? [{ subscriptionId: subscription.id, applicationId: id, name }] : [],
   )
   const others = applications.filter(({ subscriptions }) => subscriptions.length === 0)

@@ -1,12 +1,13 @@
 import type { Caller } from '../../engine/caller.ts'
 import { changeRecord } from '../../engine/changing/change.ts'
+import type { RecordOf } from '../../engine/definition/record-of.ts'
 import type { NestedSubResource } from '../../engine/definition/resource.ts'
 import { getRecord } from '../../engine/reading/read.ts'
 import { queryRows } from '../../foundation/database/client.ts'
 import { type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import { writeDate } from '../../foundation/values/dates.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { orders } from '../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../shop/resources/orders/orders.ts'
 import { placeOrder } from '../../shop/resources/orders/place-order.ts'
 import { readConsignment, shipGoods } from '../../shop/resources/orders/ship.ts'
 import { statusNew, statusProcessing, statusShipped, statusUnpaid } from '../../shop/resources/orders/statuses.ts'
@@ -90,19 +91,10 @@ async function pay(caller: Caller): Promise<SimulatedChange> {
 
 const toBeShipped = [statusNew, statusProcessing]
 
-interface ShippedOrder {
-  readonly ShipmentList: readonly { readonly ShipmentID: number; readonly ShipmentShippedDate: string }[]
-  readonly OrderItemList: readonly {
-    readonly ItemIndexID: number
-    readonly ItemQuantity: number
-    readonly ItemShipmentID: number
-  }[]
-}
-
 /** Ships what has not left of the newest order that is New or Processing. */
 async function ship(caller: Caller): Promise<SimulatedChange> {
   const { id, number } = await newestOrder(caller, toBeShipped, () => pay(caller))
-  const { ShipmentList, OrderItemList } = JSON.parse(await getRecord(caller, orders, id)) as ShippedOrder
+  const { ShipmentList, OrderItemList } = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
   const shipment = ShipmentList.find(({ ShipmentShippedDate }) => ShipmentShippedDate === '')
   if (shipment === undefined) throw new StoreFailure('conflict', `Order ${number} has nothing left to ship`)
   const { ShipmentID: shipmentId } = shipment
@@ -129,39 +121,27 @@ async function count(caller: Caller): Promise<SimulatedChange> {
   const quantity = (1 + Math.floor(Math.random() * STOCK_CHANGE_MAX)) * (Math.random() < 0.5 ? -1 : 1)
   const correction = { productId, optionCode: null, cause: 'adjust', quantity, note: 'Counted' } as const
   await correctStock(caller, correction, () => {})
-  const [product] = await queryRows<{ sku: string; stock: number }>(
-    caller.db,
-    sql`SELECT "sku", "stock"::float8 AS "stock" FROM "Product" WHERE "storeId" = ${caller.store.id}::int AND "id" = ${productId}::int`,
-  )
+  const [product] = await queryRows<{ sku: string; stock: number }>(caller.db)`
+    SELECT "sku", "stock"::float8 AS "stock" FROM "Product" WHERE "storeId" = ${caller.store.id}::int AND "id" = ${productId}::int`
   const change = quantity > 0 ? `went up by ${quantity}` : `went down by ${-quantity}`
   const words = `The stock of ${product?.sku} ${change}, to ${product?.stock}`
   return { words, page: `/admin/products/${productId}/stock` }
 }
 
-interface ReturnedItem {
-  readonly ReturnQuantity: number
-}
-
 /** Takes in the oldest return that waits for its goods, and puts them back into stock; if none does, agrees to one of a shipped order. */
 async function sendBack(caller: Caller): Promise<SimulatedChange> {
-  const [open] = await queryRows<{ id: number; orderId: number }>(
-    caller.db,
-    sql`
+  const [open] = await queryRows<{ id: number; orderId: number }>(caller.db)`
     SELECT r."id", r."orderId" FROM "Rma" r
     WHERE r."storeId" = ${storeId(caller.store)} AND r."statusId" = ${RETURN_OPEN}::int AND r."orderId" IS NOT NULL AND NOT EXISTS (
       SELECT FROM "RmaItem" i WHERE i."storeId" = r."storeId" AND i."rmaId" = r."id" AND i."receivedQuantity" > 0)
-    ORDER BY r."id" LIMIT 1`,
-  )
+    ORDER BY r."id" LIMIT 1`
   if (open) return receive(caller, open)
   const returned = sql`NOT EXISTS (SELECT FROM "Rma" r WHERE r."storeId" = t."storeId" AND r."orderId" = t."id")
     AND EXISTS (SELECT FROM "OrderItem" i WHERE i."storeId" = t."storeId" AND i."orderId" = t."id" AND i."productId" IS NOT NULL)`
   const { id, number } = await newestOrder(caller, [statusShipped], () => ship(caller), returned)
-  const [line] = await queryRows<{ productId: number; sku: string; quantity: number }>(
-    caller.db,
-    sql`
+  const [line] = await queryRows<{ productId: number; sku: string; quantity: number }>(caller.db)`
     SELECT "productId", "sku", "quantity"::float8 AS "quantity" FROM "OrderItem"
-    WHERE "storeId" = ${caller.store.id}::int AND "orderId" = ${id}::int AND "productId" IS NOT NULL ORDER BY "id" LIMIT 1`,
-  )
+    WHERE "storeId" = ${caller.store.id}::int AND "orderId" = ${id}::int AND "productId" IS NOT NULL ORDER BY "id" LIMIT 1`
   if (line === undefined) throw new StoreFailure('conflict', `Order ${number} has nothing that could be sent back`)
   const item = { CatalogID: line.productId, SKU: line.sku, ReturnQuantity: Math.min(1, line.quantity) }
   const body = { OrderID: id, RMAStatusID: RETURN_OPEN, Comments: 'Does not fit', RMAItemList: [item] }
@@ -174,7 +154,7 @@ const RETURN_OPEN = 1
 const RETURN_RECEIVED = 2
 
 async function receive(caller: Caller, { id, orderId }: { id: number; orderId: number }): Promise<SimulatedChange> {
-  const { RMAItemList } = JSON.parse(await getRecord(caller, rma, id)) as { RMAItemList: readonly ReturnedItem[] }
+  const { RMAItemList } = JSON.parse(await getRecord(caller, rma, id)) as RecordOf<typeof rma>
   const items = RMAItemList.map((item) => ({
     ...item,
     ReceivedQuantity: item.ReturnQuantity,
@@ -214,13 +194,10 @@ async function newestOrder(
   condition: Sql = sql`true`,
 ): Promise<{ id: number; number: string }> {
   const look = async () => {
-    const [found] = await queryRows<{ id: number; number: string }>(
-      caller.db,
-      sql`
+    const [found] = await queryRows<{ id: number; number: string }>(caller.db)`
       SELECT t."id", t."invoicePrefix" || t."invoiceNumber" AS "number" FROM "Order" t
       WHERE t."storeId" = ${storeId(caller.store)} AND t."statusId" = ANY (${[...statuses]}::int[]) AND ${condition}
-      ORDER BY t."id" DESC LIMIT 1`,
-    )
+      ORDER BY t."id" DESC LIMIT 1`
     return found
   }
   const found = (await look()) ?? (await make().then(look))
@@ -231,15 +208,11 @@ async function newestOrder(
 /** Ids of at most `limit` records of a table, from a place by chance on. */
 async function some(caller: Caller, table: Sql, condition: Sql, limit: number): Promise<number[]> {
   const from = (least: number) =>
-    queryRows<{ id: number }>(
-      caller.db,
-      sql`SELECT t."id" FROM ${table} t WHERE t."storeId" = ${storeId(caller.store)} AND t."id" >= ${least}::int AND ${condition}
-        ORDER BY t."id" LIMIT ${limit}::int`,
-    )
-  const [last] = await queryRows<{ id: number | null }>(
-    caller.db,
-    sql`SELECT max("id") AS "id" FROM ${table} WHERE "storeId" = ${storeId(caller.store)}`,
-  )
+    queryRows<{ id: number }>(caller.db)`
+      SELECT t."id" FROM ${table} t WHERE t."storeId" = ${storeId(caller.store)} AND t."id" >= ${least}::int AND ${condition}
+        ORDER BY t."id" LIMIT ${limit}::int`
+  const [last] = await queryRows<{ id: number | null }>(caller.db)`
+    SELECT max("id") AS "id" FROM ${table} WHERE "storeId" = ${storeId(caller.store)}`
   const found = await from(1 + Math.floor(Math.random() * (last?.id ?? 0)))
   const rows = found.length > 0 ? found : await from(0)
   return rows.map(({ id }) => id)

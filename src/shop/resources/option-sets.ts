@@ -1,10 +1,11 @@
 import { boolean, decimal, integer, LONG_TEXT, list, money, text } from '../../engine/definition/fields.ts'
+import { itemNumber } from './common-fields.ts'
 
 /** The option sets of a product or category (rest-resources §1.4). */
 export const optionSetList = list(
   'OptionSet',
   {
-    OptionSetID: integer({ access: 'key', label: 'Number', description: 'The number of the set in the store.' }),
+    OptionSetID: itemNumber('Number', 'The number of the set in the store.'),
     OptionSetName: text(255, {
       label: 'Name',
       description:
@@ -51,12 +52,10 @@ export const optionSetList = list(
     OptionList: list(
       'Options',
       {
-        OptionID: integer({
-          access: 'key',
-          label: 'Number',
-          description:
-            'The number of the option in the store. Lines of orders (ItemOptions) and advanced options name it.',
-        }),
+        OptionID: itemNumber(
+          'Number',
+          'The number of the option in the store. Lines of orders (ItemOptions) and advanced options name it.',
+        ),
         OptionName: text(255, {
           label: 'Name',
           description:

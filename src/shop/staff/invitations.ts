@@ -143,18 +143,11 @@ async function refuseMember(tx: Transaction, storeId: number, email: string): Pr
   throw new StoreFailure('conflict', `Email ${problem}`, { field: 'Email', faults: [{ field: 'Email', problem }] })
 }
 
-export interface OpenInvitation extends Invitation {
-  /** False: whoever made it may no longer give the role, so that its link does not work. */
-  readonly isStillGiven: boolean
-  /** What became of the mail. Null: the link was handed over, or the mail is no longer known. */
-  readonly mail: { readonly state: string; readonly reason: string } | null
-}
-
-/** Lists the open invitations of a store, the newest first. */
-export async function listInvitations(
-  { db, now }: Pick<DataServices, 'db' | 'now'>,
-  storeId: number,
-): Promise<OpenInvitation[]> {
+/**
+ * Lists the open invitations of a store, the newest first. `isStillGiven` false: whoever made it may no longer give the role, so that
+ * its link does not work. `mail`: what became of it; null: the link was handed over, or the mail is no longer known.
+ */
+export async function listInvitations({ db, now }: Pick<DataServices, 'db' | 'now'>, storeId: number) {
   const where = { storeId, expiresAt: { gt: now() } }
   const rows = await db.invitation.findMany({ where, include: withRoles, orderBy: { id: 'desc' }, take: OPEN_MAX })
   const mails = await db.mail.findMany({
@@ -193,19 +186,14 @@ function noSuchInvitation(): StoreFailure {
   return new StoreFailure('not-found', 'There is no such invitation: it was used or withdrawn')
 }
 
-/** What the page of a link shows. */
-export interface FoundInvitation extends Invitation {
-  readonly storeId: number
-  readonly storeName: string
-  /** Whether somebody has shown that the address is theirs: a mailed link is then for that person alone. */
-  readonly needsSignIn: boolean
-}
-
-/** Returns the invitation of a link. Throws for a link that does not work (404). */
+/**
+ * Returns the invitation of a link. `needsSignIn`: whether somebody has shown that the address is theirs; a mailed link is then for that
+ * person alone. Throws for a link that does not work (404).
+ */
 export async function findInvitation(
   { db, secrets, now }: Pick<DataServices, 'db' | 'secrets' | 'now'>,
   token: string,
-): Promise<FoundInvitation> {
+) {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
   const row = await db.invitation.findFirst({ where, include: { ...withRoles, store: { select: { name: true } } } })
   if (!row || !isStillGiven(row)) throw linkUsed()

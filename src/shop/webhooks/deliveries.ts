@@ -3,7 +3,7 @@ import type { Caller } from '../../engine/caller.ts'
 import { eventKind } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, list, long, text } from '../../engine/definition/fields.ts'
 import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
-import { readInTurn } from '../../foundation/database/client.ts'
+import { rowsInTurn } from '../../foundation/database/client.ts'
 import type { Delivery, DeliveryAttempt } from '../../foundation/database/generated/client.ts'
 import { empty, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -122,9 +122,7 @@ export async function listDeliveries(
   webhookId: number,
   { states, limit, before }: { states: readonly DeliveryState[]; limit: number; before: number | null },
 ): Promise<{ deliveries: DeliverySummary[]; next: number | null }> {
-  const rows = await readInTurn(
-    caller,
-    () => caller.db.$queryRaw<(SummaryRow | { id: null })[]>`
+  const rows = await rowsInTurn<SummaryRow | { id: null }>(caller)`
     SELECT p.* FROM (SELECT * FROM ${ownWebhook(caller, webhookId)}) w
     LEFT JOIN LATERAL (
       SELECT ${summaryColumns} FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
@@ -138,8 +136,7 @@ export async function listDeliveries(
               )})`
         }
       ORDER BY d."id" DESC LIMIT ${limit}::int + 1) p ON true
-    ORDER BY p."id" DESC`,
-  )
+    ORDER BY p."id" DESC`
   if (rows.length === 0) throw noWebhook(webhookId)
   const found = rows.filter((row) => row.id !== null)
   const deliveries = found.slice(0, limit).map(summaryOf)
@@ -148,17 +145,14 @@ export async function listDeliveries(
 
 /** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const [found] = await readInTurn(
-    caller,
-    () => caller.db.$queryRaw<(SummaryRow & Pick<DeliveryDetails, 'body' | 'log'>)[]>`
+  const [found] = await rowsInTurn<SummaryRow & Pick<DeliveryDetails, 'body' | 'log'>>(caller)`
     SELECT ${summaryColumns}, e."body",
       (SELECT coalesce(json_agg(a ORDER BY a."id" DESC), '[]') FROM (
         SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
         WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
     WHERE ${ofWebhook(caller, webhookId)} AND d."id" = ${deliveryId}::bigint
-      AND EXISTS (SELECT 1 FROM ${ownWebhook(caller, webhookId)})`,
-  )
+      AND EXISTS (SELECT 1 FROM ${ownWebhook(caller, webhookId)})`
   if (!found) throw noDelivery(deliveryId)
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')

@@ -130,14 +130,11 @@ type NoRow = Bounds & { readonly sequence: null }
 
 /** Null: the store has no such event. */
 async function newestSequence({ db, store }: Caller, types: Sql, ofRecord: Sql): Promise<number | null> {
-  const [newest] = await queryRows<{ sequence: number | null }>(
-    db,
-    sql`
+  const [newest] = await queryRows<{ sequence: number | null }>(db)`
     SELECT max(n."sequence")::float8 AS "sequence" FROM unnest(${types}) k, LATERAL (
       SELECT i."sequence" FROM "Event" i
       WHERE i."storeId" = ${store.id}::int AND i."eventType" = k AND i."sequence" > 0 ${ofRecord}
-      ORDER BY i."sequence" DESC LIMIT 1) n`,
-  )
+      ORDER BY i."sequence" DESC LIMIT 1) n`
   return newest?.sequence ?? null
 }
 

@@ -134,26 +134,24 @@ export function listWebhooks(caller: Caller, { limit, offset }: { limit: number;
 
 const BROKEN_SHOWN = 10
 
-export interface BrokenWebhooks {
+interface BrokenWebhook extends Pick<Webhook, 'id' | 'name'> {
+  readonly isPaused: boolean
+  /** When it was paused, or when its attempts began to fail. */
+  readonly since: Date
+  /** Why it was paused, or what went wrong last; empty: unknown. */
+  readonly reason: string
+  /** Of all. */
   readonly paused: number
   readonly failing: number
-  /** Paused ones first. */
-  readonly webhooks: readonly {
-    readonly id: number
-    readonly name: string
-    readonly isPaused: boolean
-    /** When it was paused, or when its attempts began to fail. */
-    readonly since: Date
-    /** Why it was paused, or what went wrong last; empty: unknown. */
-    readonly reason: string
-  }[]
 }
 
-/** Returns a store's webhooks that the platform paused, and those whose last attempt failed: their numbers and the first ten. */
-export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number): Promise<BrokenWebhooks> {
-  const rows = await queryRows<BrokenWebhooks['webhooks'][number] & { paused: number; failing: number }>(
-    db,
-    sql`SELECT w."id", w."name", w."isPaused", w."paused", w."failing",
+/**
+ * Returns a store's webhooks that the platform paused, and those whose last attempt failed: their numbers and the first ten, paused ones
+ * first.
+ */
+export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number) {
+  const rows = await queryRows<BrokenWebhook>(db)`
+    SELECT w."id", w."name", w."isPaused", w."paused", w."failing",
         coalesce(CASE WHEN w."isPaused" THEN w."disabledAt" ELSE w."failingSince" END, w."updatedAt") AS "since",
         coalesce(w."pauseReason", (
           SELECT l."reason" FROM (SELECT d."id", d."reason" FROM ${ofWebhook} ORDER BY d."id" DESC LIMIT 100) l
@@ -167,8 +165,7 @@ export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number
           AND CASE WHEN "enabled" THEN "failingSince" IS NOT NULL ELSE "pauseReason" IS NOT NULL END
         ORDER BY "enabled", "id" LIMIT ${constant(BROKEN_SHOWN)}
       ) w
-      ORDER BY w."isPaused" DESC, w."id"`,
-  )
+      ORDER BY w."isPaused" DESC, w."id"`
   const { paused = 0, failing = 0 } = rows[0] ?? {}
   return { paused, failing, webhooks: rows }
 }

@@ -335,7 +335,7 @@ describe('orders placed and changed', () => {
           expect(beyond(item)).toEqual([])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   }, 120_000)
 })

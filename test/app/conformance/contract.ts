@@ -8,7 +8,7 @@ import {
   countIn,
   type Dialect,
   dialectAt,
-  dialects,
+  dialectsOf,
   inDialect,
   recordsIn,
   refusalIn,
@@ -38,7 +38,7 @@ import { terms } from './terms.ts'
 
 /**
  * Every status of every method at every address of a service (contract §2, §4, §5, §7 to §9; rest-resources §0; rest-protocol
- * §4 to §6): a test for each, in v1 and v2, in JSON and XML. What is refused is asked of a store that must be the same afterwards.
+ * §4 to §6): a test for each, in v1 and v2, in JSON and XML (`dialectsOf`). What is refused is asked of a store that must be the same afterwards.
  */
 export function contract(resource: Resource, stage: () => Stage): void {
   let opened: Scene
@@ -64,7 +64,8 @@ function statusesOf(place: Place, scene: () => Scene): void {
   const { address, pathOf, idParam, methods, entries } = place
   const path = () => pathOf(scene().whole)
   const identifiers: Identifier[] = idParam === null ? [] : [{ name: idParam, min: 1, pathWith: pathOf }]
-  const at = (method: Method): Operation => ({ method, address, place, scene, path, identifiers })
+  const dialects = dialectsOf(address)
+  const at = (method: Method): Operation => ({ method, address, place, scene, path, identifiers, dialects })
   if (methods.includes('GET')) list(at('GET'))
   if (entries && methods.includes('POST')) create(at('POST'), entries)
   if (entries && methods.includes('PUT')) changeMany(at('PUT'), entries)
@@ -85,7 +86,8 @@ function statusesOfOne(place: Place, entries: Entries, scene: () => Scene): void
     ...(idParam === null ? [] : [{ name: idParam, min: 1, pathWith: (id: Id) => `${pathOf(id)}/1` }]),
     { name: param, min, pathWith: (id) => `${pathOf(scene().whole)}/${id}` },
   ]
-  const at = (method: Method): Operation => ({ method, address, place, scene, path: first, identifiers })
+  const dialects = dialectsOf(address)
+  const at = (method: Method): Operation => ({ method, address, place, scene, path: first, identifiers, dialects })
   if (methods.includes('GET')) readOne(at('GET'), entries)
   if (methods.includes('PUT')) changeOne(at('PUT'), entries)
   if (methods.includes('DELETE')) remove(at('DELETE'), entries)
@@ -103,7 +105,7 @@ async function pathOfFirst(place: Place, entries: Entries, scene: Scene): Promis
 const PAST_THE_END = 'Offset amount exceeds the total number of records'
 
 function list(operation: Operation): void {
-  const { place, scene, path } = operation
+  const { place, scene, path, dialects } = operation
   const { type, pathOf, recordParam, idParam } = place
   const isOfRecords = recordParam !== null
   const expected = () => place.listed(scene(), scene().quiet, scene().whole)
@@ -198,7 +200,7 @@ function list(operation: Operation): void {
 }
 
 function readOne(operation: Operation, entries: Entries): void {
-  const { place, scene, path } = operation
+  const { place, scene, path, dialects } = operation
 
   status(operation, 200, ', an array with exactly one record', async () => {
     for (const dialect of dialects) {
@@ -225,7 +227,7 @@ function readOne(operation: Operation, entries: Entries): void {
 }
 
 function create(operation: Operation, entries: Entries): void {
-  const { place, scene, path } = operation
+  const { place, scene, path, dialects } = operation
   const { type, pathOf } = place
   const { required, resultKey, read } = entries
   const body = () => entries.fresh(scene())
@@ -308,7 +310,7 @@ function create(operation: Operation, entries: Entries): void {
 }
 
 function changeMany(operation: Operation, entries: Entries): void {
-  const { place, scene, path } = operation
+  const { place, scene, path, dialects } = operation
   const { type, pathOf } = place
   const { key, two, read } = entries
   const body = () => entries.changes(scene())
@@ -384,7 +386,7 @@ function changeMany(operation: Operation, entries: Entries): void {
 }
 
 function changeOne(operation: Operation, entries: Entries): void {
-  const { place, scene } = operation
+  const { place, scene, dialects } = operation
   const { type, pathOf } = place
   const { key, two, read } = entries
   const body = () => entries.changes(scene())
@@ -429,7 +431,7 @@ function updated({ resultKey }: Entries, id: Id): ResultItem {
 }
 
 function remove(operation: Operation, { resultKey, two }: Entries): void {
-  const { place, scene } = operation
+  const { place, scene, dialects } = operation
 
   status(operation, 200, ', exactly one result item; that record is gone, and no other', async () => {
     const { home, busy } = scene()

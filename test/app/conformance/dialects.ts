@@ -18,6 +18,12 @@ export const dialects: readonly Dialect[] = [
   { version: 'v2', format: 'xml' },
 ]
 
+/** Those that an address is asked in: a service's own in all of them, what stands below it in two that have both versions and formats. */
+export function dialectsOf(address: string): readonly Dialect[] {
+  const isOfService = /^\/\w+(\/\{\w+\})?$/.test(address)
+  return isOfService ? dialects : dialects.filter(({ version, format }) => (version === 'v1') === (format === 'json'))
+}
+
 /** Each in its turn, where all of them for everything would take the suite's time. */
 export function dialectAt(index: number): Dialect {
   return dialects[index % dialects.length] as Dialect

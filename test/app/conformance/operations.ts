@@ -1,5 +1,6 @@
 import { test } from 'vitest'
 import type { Method } from '../../../src/engine/caller.ts'
+import type { Dialect } from './dialects.ts'
 import type { Place } from './places.ts'
 import type { Scene } from './scene.ts'
 
@@ -13,6 +14,8 @@ export interface Operation {
   /** In the quiet store, where the right request would succeed. */
   readonly path: () => string | Promise<string>
   readonly identifiers: readonly Identifier[]
+  /** In which it is asked. */
+  readonly dialects: readonly Dialect[]
 }
 
 /** An identifier in an address. */

@@ -54,7 +54,7 @@ export function isFreeText(field: Field): boolean {
 
 /** Whether answers have it only where it is set. */
 export function isOptional(field: Field): boolean {
-  return isValue(field) && field.isOptional
+  return isValue(field) && field.isOptional === true
 }
 
 /** Keys are sent where the caller chooses them. */

@@ -5,7 +5,7 @@ import type { ResultItem } from '../../../src/foundation/values/failure.ts'
 import { servedResources } from '../../../src/shop/registry.ts'
 import type { Method as HttpMethod } from '../../support/store.ts'
 import { allowHeader, expectNothing } from './answers.ts'
-import { type Dialect, dialectAt, dialects, inDialect, refusalIn, written } from './dialects.ts'
+import { type Dialect, dialectAt, dialectsOf, inDialect, refusalIn, written } from './dialects.ts'
 import { covered, type Operation, status } from './operations.ts'
 import { plainValuesOf, withValue } from './paths.ts'
 import { UNKNOWN } from './places.ts'
@@ -36,7 +36,7 @@ export function badIdentifiers(operation: Operation, body?: MakeBody): void {
 
 /** `many`: whether a list of several records would be taken. */
 export function badBodies(operation: Operation, body: () => Wire, many: boolean): void {
-  const { method, scene, place, path } = operation
+  const { method, scene, place, path, dialects } = operation
   const { type } = place
 
   /** Sends a text as it is. */
@@ -106,7 +106,7 @@ function namesOf(wrong: readonly WrongValue[]): string {
 const TOGETHER = 'PrivateKey, Token and SecureURL must be valid together'
 
 export function unauthorized(operation: Operation): void {
-  const { method, scene, place, path, identifiers } = operation
+  const { method, scene, place, path, identifiers, dialects } = operation
 
   status(operation, 401, ' without SecureURL, PrivateKey or Token, and with one that is wrong', async () => {
     const { server, quiet, home } = scene()
@@ -165,7 +165,7 @@ export function unauthorized(operation: Operation): void {
 }
 
 export function unknownIdentifiers(operation: Operation, body?: MakeBody): void {
-  const { identifiers, scene } = operation
+  const { identifiers, scene, dialects } = operation
   if (identifiers.length === 0) return
   const names = identifiers.map(({ name }) => name).join(' or ')
   status(operation, 404, ` with an empty body for an unknown ${names}`, async () => {
@@ -201,7 +201,7 @@ export function unacceptableBodies({ method, address, scene, place, path }: Oper
 
 const hugeBody = Buffer.alloc(11 * 1024 * 1024, ' ')
 
-export function throttled({ method, address, scene, path }: Operation): void {
+export function throttled({ method, address, scene, path, dialects }: Operation): void {
   status({ method, address }, 429, ' with Retry-After when the bucket is full', async () => {
     for (const dialect of dialects) {
       const answer = await scene().throttled(method, await path(), inDialect(dialect))
@@ -222,7 +222,7 @@ export function otherMethods(
   covered.add(`other ${address} 405`)
   test(`${others.join(', ')} ${address} → 405 with Allow: ${methods.join(', ')}`, async () => {
     for (const method of others) {
-      for (const dialect of dialects) {
+      for (const dialect of dialectsOf(address)) {
         const answer = await scene().quiet.call(method, path(), inDialect(dialect))
         expect(refusalIn(answer, dialect, 405).Message).toMatch(/^Method not allowed/)
         expect(allowHeader(answer)).toEqual([...methods].sort())

@@ -84,12 +84,9 @@ export function sameRecord(resource: Resource, stage: () => Stage): void {
       expect(prefixes.length).toBeGreaterThan(1)
       const segments = names.flatMap((name) => [name, name.toLowerCase(), name.toUpperCase()])
       const urls = [...prefixes, ...prefixes.map((prefix) => prefix.toUpperCase())].flatMap((prefix) =>
-        ['v1', 'v2', 'V2'].flatMap((version) =>
-          segments.flatMap((name) =>
-            ['', '/', '/?', '?$top=1'].map((end) => `${prefix}/${version}/${name}/${id}${end}`),
-          ),
-        ),
+        ['v1', 'v2', 'V2'].flatMap((version) => segments.map((name) => `${prefix}/${version}/${name}/${id}`)),
       )
+      urls.push(...['/', '/?', '?$top=1'].map((end) => urls[0] + end))
       for (const url of urls) {
         const answer = await server.app.inject({ url, headers: shop.credentials })
         expectSame({ url, records: answer.json() }, { url, records: [record] }, url)

@@ -146,3 +146,9 @@ function hash(text: string): number {
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
   return value >>> 0
 }
+
+/** What fields of one kind are sent, which one function reads: the first field all of it, every other a single one in turn. */
+export function inTurn<T>(values: readonly T[], index: number): readonly T[] {
+  const at = index % values.length
+  return index === 0 ? values : values.slice(at, at + 1)
+}

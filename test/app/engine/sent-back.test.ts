@@ -19,7 +19,7 @@ const merchant = await merchantIn(server, shop.store)
 type Wire = Record<string, unknown>
 type Draw = GeneratorValue
 
-const RUNS = 5
+const RUNS = 3
 /** References lead to these ids, which every service has. */
 const known = [1, 2]
 const drawnId = 50

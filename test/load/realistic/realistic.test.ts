@@ -3,14 +3,17 @@ import { convertRetail, type RetailCounts } from '../../../tools/realistic/conve
 import { computeFigures, type RetailFigures, returnTotals } from '../../../tools/realistic/figures.ts'
 import { generatedSource, smallYear } from '../../../tools/realistic/generate.ts'
 import { findRealFile, whereToGetIt } from '../../../tools/realistic/real-file.ts'
-import { openServerStore, type ServerStore } from '../../../tools/realistic/server-store.ts'
 import {
   creditedPence,
   figuresOfReturns,
   totalsOfReturns,
   type WireReturn,
 } from '../../../tools/realistic/wire-return.ts'
+import { cloneDatabase } from '../../support/database.ts'
 import { importLines } from '../../support/import.ts'
+import { operatorKey } from '../../support/services.ts'
+import { serverProcess } from '../shop/webhooks/server-process.ts'
+import { openServerStore } from '../shop/webhooks/server-store.ts'
 
 const realFile = findRealFile()
 
@@ -25,7 +28,7 @@ describe.each([
   { name: 'a generated year', source: generatedSource(smallYear), month: undefined },
   ...(realFile ? [{ name: 'December 2010 of the real file', source: realFile, month: '2010-12' }] : []),
 ])('$name, through the import route', ({ source, month }) => {
-  let store: ServerStore
+  let store: OpenedStore
   let figures: RetailFigures
   let counts: RetailCounts | undefined
 
@@ -41,7 +44,7 @@ describe.each([
   }
 
   beforeAll(async () => {
-    store = await openServerStore()
+    store = await openStore()
     figures = await computeFigures(source, month)
     await expectAllStored()
   }, 120_000)
@@ -148,6 +151,29 @@ describe.each([
   )
 })
 
+/** An empty store of a server process of its own. */
+async function openStore() {
+  const database = await cloneDatabase()
+  const server = await serverProcess(database.url)
+  await server.start()
+  const { id: storeId, call } = await openServerStore(server.baseUrl)
+  return {
+    baseUrl: server.baseUrl,
+    operatorKey,
+    storeId,
+    get: async (path: string) => {
+      const { status, text } = await call('GET', `/${path}`)
+      return { status, body: JSON.parse(text) as unknown }
+    },
+    close: async () => {
+      await server.kill()
+      await database.drop()
+    },
+  }
+}
+
+type OpenedStore = Awaited<ReturnType<typeof openStore>>
+
 interface WireOrder {
   OrderID: number
   InvoiceNumber: number
@@ -161,14 +187,14 @@ function pence(amount: number): number {
   return Math.round(amount * 100)
 }
 
-async function countOf(store: ServerStore, service: string, query = ''): Promise<number> {
+async function countOf(store: OpenedStore, service: string, query = ''): Promise<number> {
   const { status, body } = await store.get(`${service}?countonly=1&${query}`)
   if (status !== 200) throw new Error(`${service} answered ${status}: ${JSON.stringify(body)}`)
   return (body as { TotalCount: number }).TotalCount
 }
 
 /** Page by page, at the service's bound. */
-async function everyRecord<T>(store: ServerStore, service: string, limit: number): Promise<T[]> {
+async function everyRecord<T>(store: OpenedStore, service: string, limit: number): Promise<T[]> {
   const records: T[] = []
   const count = await countOf(store, service)
   while (records.length < count) {

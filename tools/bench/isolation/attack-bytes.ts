@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
+import { callRest } from '../application.ts'
 import type { Situation, Target } from './situations.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -135,17 +136,9 @@ export const slowReaders: Pick<Situation, 'prepare' | 'attack'> = {
   prepare: async ({ origin, wideHeaders: [wide], productIds }) => {
     const ShortDescription = 'The longest description that there can be. '.repeat(2_000).slice(0, DESCRIPTION_LENGTH)
     for (let first = 0; first < PAGE; first += 20) {
-      const body = JSON.stringify(
-        productIds.slice(first, first + 20).map((CatalogID) => ({ SKUInfo: { CatalogID }, ShortDescription })),
-      )
-      const answer = await request(`${origin}/StoreWebAPI/v1/Products`, {
-        method: 'PUT',
-        headers: { ...wide, 'content-type': 'application/json' },
-        body,
-      })
-      if (answer.statusCode !== 200)
-        throw new Error(`PUT /Products answered ${answer.statusCode}: ${await answer.body.text()}`)
-      await answer.body.dump()
+      const ids = productIds.slice(first, first + 20)
+      const body = ids.map((CatalogID) => ({ SKUInfo: { CatalogID }, ShortDescription }))
+      await callRest(origin, wide, 'PUT', '/Products', body)
     }
   },
   attack: async ({ origin, wideHeaders: [wide] }, signal) => {

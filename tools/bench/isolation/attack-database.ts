@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { request } from 'undici'
+import { childrenOf } from './proc.ts'
 import type { Target } from './situations.ts'
 
 const PUTS = 12
@@ -63,18 +63,5 @@ export async function stalledDatabase({ postgresPid }: Target, signal: AbortSign
   } finally {
     goOn()
     process.off('exit', goOn)
-  }
-}
-
-function childrenOf(parent: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.filter((pid) => parentOf(pid) === parent).map(Number)
-}
-
-function parentOf(pid: string): number {
-  try {
-    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  } catch {
-    return 0
   }
 }

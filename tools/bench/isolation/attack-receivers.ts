@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { request } from 'undici'
 import { productStockChanged } from '../../../src/engine/definition/event-kinds.ts'
+import { type Credentials, callRest } from '../application.ts'
 import type { Situation, Target } from './situations.ts'
 
 const WEBHOOKS = 200
@@ -27,7 +27,7 @@ export const badReceivers: Pick<Situation, 'attack'> = {
   attack: async (target, signal) => {
     const servers = await Promise.all(kinds.map(openReceiver))
     const [first, second] = target.wideHeaders
-    const added: (readonly [headers: Headers, id: string])[] = []
+    const added: (readonly [headers: Credentials, id: string])[] = []
     try {
       const registering = Array.from({ length: WEBHOOKS }, async (_, count) => {
         const url = `http://127.0.0.1:${portOf(servers[count % servers.length] as Server)}/${count}`
@@ -36,13 +36,14 @@ export const badReceivers: Pick<Situation, 'attack'> = {
       })
       await Promise.all(registering)
       for (let stock = 0; !signal.aborted; stock++) {
-        await call(target, target.headers, 'PUT', '/Products', [
+        await callRest(target.origin, target.headers, 'PUT', '/Products', [
           { SKUInfo: { CatalogID: target.productIds[stock % 50], Stock: stock } },
         ]).catch(() => undefined)
         await sleep(CHANGE_EVERY_MS, undefined, { signal }).catch(() => undefined)
       }
     } finally {
-      for (const [headers, id] of added) await call(target, headers, 'DELETE', `/Webhooks/${id}`).catch(() => undefined)
+      for (const [headers, id] of added)
+        await callRest(target.origin, headers, 'DELETE', `/Webhooks/${id}`).catch(() => undefined)
       for (const server of servers) server.close()
     }
   },
@@ -62,27 +63,8 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-type Headers = Readonly<Record<string, string>>
-
-async function register(target: Target, headers: Headers, Url: string): Promise<string> {
+async function register(target: Target, headers: Credentials, Url: string): Promise<string> {
   const body = { Name: 'Bad', Url, EventType: productStockChanged.type, Enabled: true, Format: 'JSON' }
-  const [item] = (await call(target, headers, 'POST', '/Webhooks', body)) as [{ Value: string }]
+  const [item] = (await callRest(target.origin, headers, 'POST', '/Webhooks', body)) as [{ Value: string }]
   return item.Value
-}
-
-async function call(
-  { origin }: Target,
-  given: Headers,
-  method: 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  body?: unknown,
-): Promise<unknown> {
-  const answer = await request(`${origin}/StoreWebAPI/v1${path}`, {
-    method,
-    headers: { ...given, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const text = await answer.body.text()
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`)
-  return JSON.parse(text)
 }

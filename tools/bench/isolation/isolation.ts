@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { request } from 'undici'
 import { productStockChanged } from '../../../src/engine/definition/event-kinds.ts'
+import { callRest, subscribe } from '../application.ts'
 import type { BenchOptions, Stops } from '../bench.ts'
 import { type BenchServer, startBenchServer } from '../bench-server.ts'
 import { type Child, startChild } from '../child.ts'
 import { markdownTable } from '../markdown-table.ts'
-import { number } from '../rest-table.ts'
+import { number, quantile } from '../rest-table.ts'
 import { untilIdle } from '../rest-targets.ts'
 import {
   EVERY_MS,
@@ -29,7 +29,6 @@ const BACK_WITHIN_MS = 1_000
 
 const PRODUCTS = 200
 const WARM_UP_SECONDS = 2
-const wide = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
 
 interface Scene {
   readonly server: BenchServer
@@ -81,7 +80,7 @@ async function openScene(stops: Stops): Promise<Scene & { readonly end: () => Pr
   const receiver = await meter.ask<string>({ ask: 'open' } satisfies MeterMessage)
   const others = await openStore(server, origin, 'Other')
   const body = { Name: 'Healthy', Url: receiver, EventType: productStockChanged.type, Enabled: true, Format: 'JSON' }
-  await call(origin, others.headers, 'POST', '/Webhooks', body)
+  await callRest(origin, others.headers, 'POST', '/Webhooks', body)
   const attackers = await openStore(server, origin, 'Attacker')
   const { postgresPid } = server
   return {
@@ -90,9 +89,9 @@ async function openScene(stops: Stops): Promise<Scene & { readonly end: () => Pr
     plan: { origin, headers: others.headers, productIds: others.productIds, serverPid: server.pid, postgresPid },
     target: {
       origin,
-      headers: await subscribed(server, attackers, null),
-      wideHeaders: [attackers.headers, await subscribed(server, attackers, wide)],
-      storeId: attackers.storeId,
+      headers: await subscribe(server, attackers, null),
+      wideHeaders: [attackers.headers, await subscribe(server, attackers)],
+      storeId: attackers.id,
       productIds: attackers.productIds,
       account: attackers.account,
       databaseUrl: server.databaseUrl,
@@ -106,38 +105,17 @@ async function openStore(server: BenchServer, origin: string, Name: string) {
   const secureUrl = `https://${Name.toLowerCase()}.example`
   const account = { Email: `owner@${Name.toLowerCase()}.example`, Password: 'correct horse battery' }
   const { Id } = await server.post('/admin/stores', { Name, SecureURL: secureUrl, ...account })
-  const store = { storeId: Number(Id), secureUrl, account }
-  const headers = await subscribed(server, store, wide)
+  const store = { id: Number(Id), secureUrl, account }
+  const headers = await subscribe(server, store)
   const productIds: number[] = []
   for (let first = 0; first < PRODUCTS; first += 100) {
     const products = Array.from({ length: 100 }, (_, index) => ({
       SKUInfo: { SKU: `${Name}-${first + index}`, Name: `Product ${first + index}`, Price: 8, Stock: 1_000 },
     }))
-    const items = (await call(origin, headers, 'POST', '/Products', products)) as { Value: string }[]
+    const items = (await callRest(origin, headers, 'POST', '/Products', products)) as { Value: string }[]
     productIds.push(...items.map(({ Value }) => Number(Value)))
   }
   return { ...store, headers, productIds }
-}
-
-async function subscribed(
-  { post }: BenchServer,
-  { storeId, secureUrl }: { readonly storeId: number; readonly secureUrl: string },
-  Throttle: object | null,
-): Promise<Record<string, string>> {
-  const { PublicKey, PrivateKey } = await post('/admin/applications', { Name: 'Bench', Throttle })
-  const { Token } = await post(`/admin/stores/${storeId}/subscriptions`, { PublicKey: String(PublicKey) })
-  return { SecureURL: secureUrl, PrivateKey: String(PrivateKey), Token: String(Token) }
-}
-
-async function call(origin: string, headers: Record<string, string>, method: 'POST', path: string, body: object) {
-  const answer = await request(`${origin}/StoreWebAPI/v1${path}`, {
-    method,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const text = await answer.body.text()
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`)
-  return JSON.parse(text) as unknown
 }
 
 async function meterFor({ meter, plan }: Scene, seconds: number): Promise<Metered> {
@@ -257,8 +235,4 @@ function isRefused({ status }: Sample): boolean {
 
 function ascending(a: number, b: number): number {
   return a - b
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -16,6 +15,7 @@ import {
   type StreamName,
   streamNames,
 } from './meter-messages.ts'
+import { childrenOf, numberIn } from './proc.ts'
 
 // A process of its own, so that the work of attacking is not measured: steady requests of a store, one at a time of each kind.
 
@@ -80,7 +80,7 @@ function start(plan: MeterPlan): Running {
   }
   const weigh = async () => {
     for (; !isOver; await sleep(MEMORY_EVERY_MS)) {
-      memory.serverRssMb = Math.max(memory.serverRssMb, rssMb(plan.serverPid))
+      memory.serverRssMb = Math.max(memory.serverRssMb, numberIn(`/proc/${plan.serverPid}/status`, 'VmRSS') / 1024)
       memory.postgresMb = Math.max(memory.postgresMb, postgresMb(plan.postgresPid))
     }
   }
@@ -131,25 +131,8 @@ async function send(pool: Pool, { headers, productIds }: MeterPlan, name: Stream
   }
 }
 
-function rssMb(pid: number): number {
-  return kilobytesIn(`/proc/${pid}/status`, 'VmRSS') / 1024
-}
-
 /** The proportional share of all its processes, in which shared buffers count once. */
 function postgresMb(first: number): number {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === first)
-  return [String(first), ...pids].reduce((sum, pid) => sum + kilobytesIn(`/proc/${pid}/smaps_rollup`, 'Pss'), 0) / 1024
-}
-
-function parentOf(pid: string): number {
-  return kilobytesIn(`/proc/${pid}/status`, 'PPid')
-}
-
-/** 0 when the process has ended. */
-function kilobytesIn(file: string, name: string): number {
-  try {
-    return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? 0)
-  } catch {
-    return 0
-  }
+  const pids = [first, ...childrenOf(first)]
+  return pids.reduce((sum, pid) => sum + numberIn(`/proc/${pid}/smaps_rollup`, 'Pss'), 0) / 1024
 }

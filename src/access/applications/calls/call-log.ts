@@ -48,38 +48,30 @@ export const BODY_BYTES_MAX = 16_384
 /** The last calls and the last refusals of each subscription, and the time of its last use. */
 export type CallLog = ReturnType<typeof createCallLog>
 
+interface CallLogServices {
+  readonly db: Db
+  readonly now: () => Date
+  readonly log?: { warn(details: object, message: string): void; error(details: object, message: string): void }
+}
+
 /**
  * Queues calls in memory and writes them together every 2 s, so that logging adds no delay to a request. A killed
  * process loses the calls that were not yet written. While the database is down, the newest calls stay queued. A write
  * whose result an outage hid is repeated, so its calls can appear twice. `log` gets what could not be written.
  */
-export function createCallLog(services: {
-  db: Db
-  now: () => Date
-  log?: { warn(details: object, message: string): void; error(details: object, message: string): void }
-}) {
-  const { db, now, log } = services
-  const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
-  let waiting = createWaiting()
+export function createCallLog(services: CallLogServices) {
+  const waiting = createWaiting()
+  const write = createWriter(services, waiting)
+  const isOneTooMany = createThrottledCheck()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
-  let isAway = false
   let isStopped = false
 
   /** Queues a call in memory. Runs no statement, never waits and never throws. */
-  function record({ path, message, requestId, ignored, ...call }: AnsweredCall): void {
-    const at = now()
-    if (call.status === THROTTLED) {
-      const sinceMs = at.getTime() - (throttledAt.get(call.subscriptionId) ?? Number.NEGATIVE_INFINITY)
-      if (sinceMs >= 0 && sinceMs < THROTTLED_PAUSE_MS) return
-      throttledAt.set(call.subscriptionId, at.getTime())
-    }
-    const texts = {
-      path: storable(path, PATH_LENGTH_MAX),
-      message: storable(message, MESSAGE_LENGTH_MAX),
-      requestId: storable(requestId, REQUEST_ID_LENGTH_MAX),
-    }
-    waiting.add({ at, ...call, ...texts, ignored: namesWithin(ignored, IGNORED_BYTES_MAX) })
+  function record(call: AnsweredCall): void {
+    const at = services.now()
+    if (isOneTooMany(call, at)) return
+    waiting.add(storableCall(call, at))
     flushLater()
   }
 
@@ -95,33 +87,9 @@ export function createCallLog(services: {
     timer = undefined
     writing = write().finally(() => {
       writing = undefined
+      if (waiting.isAny()) flushLater()
     })
     await writing
-  }
-
-  async function write(): Promise<void> {
-    const calls = waiting.all()
-    if (calls.length === 0) return
-    waiting = createWaiting()
-    try {
-      const busy = await writeCalls(db, calls)
-      isAway = false
-      putBack(calls.filter(({ subscriptionId }) => busy.has(subscriptionId)))
-    } catch (error) {
-      // Any error but an outage would only repeat.
-      if (!outageOf(error)) return log?.error({ err: error, calls: calls.length }, 'calls could not be logged')
-      if (!isAway) log?.warn({ err: error }, 'calls are not logged until the database answers')
-      isAway = true
-      putBack(calls)
-    }
-  }
-
-  function putBack(calls: readonly WaitingCall[]): void {
-    if (calls.length === 0) return
-    const later = waiting.all()
-    waiting = createWaiting()
-    for (const call of [...calls, ...later]) waiting.add(call)
-    flushLater()
   }
 
   /** Writes the queued calls a last time, within 5 s. */
@@ -134,6 +102,45 @@ export function createCallLog(services: {
   }
 
   return { record, flush, stop }
+}
+
+/** Returns what writes the queued calls. Those that can be written later are queued again. Never rejects. */
+function createWriter({ db, log }: CallLogServices, waiting: ReturnType<typeof createWaiting>) {
+  let isAway = false
+  return async (): Promise<void> => {
+    const calls = waiting.takeAll()
+    if (calls.length === 0) return
+    try {
+      const busy = await writeCalls(db, calls)
+      isAway = false
+      waiting.putBack(calls.filter(({ subscriptionId }) => busy.has(subscriptionId)))
+    } catch (error) {
+      // Any error but an outage would only repeat.
+      if (!outageOf(error)) return log?.error({ err: error, calls: calls.length }, 'calls could not be logged')
+      if (!isAway) log?.warn({ err: error }, 'calls are not logged until the database answers')
+      isAway = true
+      waiting.putBack(calls)
+    }
+  }
+}
+
+/** Returns whether a call was throttled as one that the log got of its subscription just before. */
+function createThrottledCheck() {
+  const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
+  return ({ subscriptionId, status }: AnsweredCall, at: Date): boolean => {
+    if (status !== THROTTLED) return false
+    const sinceMs = at.getTime() - (throttledAt.get(subscriptionId) ?? Number.NEGATIVE_INFINITY)
+    if (sinceMs >= 0 && sinceMs < THROTTLED_PAUSE_MS) return true
+    throttledAt.set(subscriptionId, at.getTime())
+    return false
+  }
+}
+
+function storableCall(call: AnsweredCall, at: Date): WaitingCall {
+  const path = storable(call.path, PATH_LENGTH_MAX)
+  const message = storable(call.message, MESSAGE_LENGTH_MAX)
+  const requestId = storable(call.requestId, REQUEST_ID_LENGTH_MAX)
+  return { ...call, at, path, message, requestId, ignored: namesWithin(call.ignored, IGNORED_BYTES_MAX) }
 }
 
 /** Returns text that PostgreSQL can store, whatever the client sent. */
@@ -186,8 +193,19 @@ function createWaiting() {
     bodies -= calls.filter(({ body }) => body !== null).length
   }
 
-  const all = () => [...bySubscription.values()].flatMap(({ fine, refused }) => [...fine, ...refused])
-  return { add, all }
+  function takeAll(): WaitingCall[] {
+    const calls = [...bySubscription.values()].flatMap(({ fine, refused }) => [...fine, ...refused])
+    bySubscription.clear()
+    forget(calls)
+    return calls
+  }
+
+  /** Queues calls that were taken, before those that came since. */
+  function putBack(calls: readonly WaitingCall[]): void {
+    for (const call of [...calls, ...takeAll()]) add(call)
+  }
+
+  return { add, takeAll, putBack, isAny: () => count > 0 }
 }
 
 /**
@@ -348,7 +366,8 @@ export async function refusedSubscriptions(
 ): Promise<RefusedSubscription[]> {
   const rows = await queryRows<{ id: number; name: string; calls: (RefusedSubscription['last'] & { at: string })[] }>(
     db,
-    sql`SELECT s."id", a."name", c."calls"
+  )`
+    SELECT s."id", a."name", c."calls"
       FROM (
         SELECT "id", "applicationId" FROM "Subscription" WHERE "storeId" = ${storeId}::int
         ORDER BY "applicationId" DESC LIMIT ${constant(LOOKED_AT_MAX)}
@@ -361,8 +380,7 @@ export async function refusedSubscriptions(
           ORDER BY "subscriptionId" DESC, "id" DESC LIMIT ${constant(FAILING_CALLS)}
         ) l
       ) c
-      WHERE c."calls" IS NOT NULL`,
-  )
+      WHERE c."calls" IS NOT NULL`
   const since = now().getTime() - FAILING_MS
   return rows
     .filter(({ calls }) => calls.every(isRefusal))

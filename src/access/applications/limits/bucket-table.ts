@@ -34,24 +34,22 @@ export class BucketTable {
   /** Takes all buckets out of the table. */
   removeAll(): Promise<KeyedBucket[]> {
     const level = this.#level()
-    return queryRows(
-      this.#db,
-      sql`DELETE FROM "RateBucket" AS "kept" RETURNING "key", ${level}::float8 AS "level", "leakPerMs"::float8`,
-    )
+    return queryRows<KeyedBucket>(this.#db)`
+      DELETE FROM "RateBucket" AS "kept" RETURNING "key", ${level}::float8 AS "level", "leakPerMs"::float8`
   }
 
   /** Deletes the buckets that have run empty, without those that somebody fills at the moment. */
   async deleteEmpty(): Promise<void> {
     const empty = sql`SELECT "key" FROM "RateBucket" AS "kept" WHERE ${this.#level()} = 0 FOR UPDATE SKIP LOCKED`
-    await execute(this.#db, sql`DELETE FROM "RateBucket" WHERE "key" IN (${empty})`)
+    await execute(this.#db)`DELETE FROM "RateBucket" WHERE "key" IN (${empty})`
   }
 
   /**
    * Adds levels, and a request to each bucket if `most` has room for it. The clock is read after the wait for the row's lock, so
    * that it does not go back between two statements. The rows are in order, or two statements could wait for one another.
    */
-  #fill(buckets: readonly KeyedBucket[], most: number): Promise<{ before: number; atMs: number }[]> {
-    const fill = sql`
+  #fill(buckets: readonly KeyedBucket[], most: number) {
+    return queryRows<{ before: number; atMs: number }>(this.#db)`
       INSERT INTO "RateBucket" AS "kept" ("key", "before", "most", "leakPerMs", "atMs")
       SELECT "key", "level", ${most}::bigint, "leakPerMs", ${this.#clock()} 
         FROM json_to_recordset(${JSON.stringify(buckets)}::text::json)
@@ -60,7 +58,6 @@ export class BucketTable {
         "before" = EXCLUDED."before" + ${this.#level(sql`EXCLUDED."leakPerMs"`)},
         "atMs" = ${this.#clock()}, "most" = EXCLUDED."most", "leakPerMs" = EXCLUDED."leakPerMs"
       RETURNING "before"::float8, "atMs"::float8`
-    return queryRows(this.#db, fill)
   }
 
   /** What a row's bucket holds: what its last statement found, and the request of that if it fitted, without what has leaked. */

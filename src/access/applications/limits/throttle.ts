@@ -7,23 +7,6 @@ import type { SharedBuckets } from './shared-buckets.ts'
 /** contract §8 */
 export const contractRateLimit: RateLimit = { capacity: 50, leakPerSecond: 2 }
 
-/** Sets the rate limit headers of a response, as on every throttled route. Throws `throttled` for a refused request. */
-export function showBucket(
-  reply: { headers(values: Record<string, string>): unknown },
-  { capacity, leakPerSecond }: RateLimit,
-  reading: BucketReading,
-): void {
-  const { accepted, remaining, resetSeconds, retryAfterSeconds } = reading
-  reply.headers({
-    'x-ratelimit-limit': String(capacity),
-    'x-ratelimit-remaining': String(remaining),
-    'ratelimit-policy': `"default";q=${capacity};w=${Math.ceil(capacity / leakPerSecond)}`,
-    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-    ...(!accepted && { 'retry-after': String(retryAfterSeconds) }),
-  })
-  if (!accepted) throw tooMany(reading)
-}
-
 /** The error for a request that the bucket refused. */
 export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
   return new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, { retryAfterSeconds })

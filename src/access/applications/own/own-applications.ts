@@ -9,7 +9,7 @@ import { sameSecret } from '../../../foundation/values/secrets.ts'
 import { type Actor, aboutApplication, recordAudit, recordAuditInStores } from '../../audit/audit.ts'
 import { type AccessServices, changeAccess } from '../../stores/access-changes.ts'
 import type { RateLimit } from '../../stores/rate-limit.ts'
-import { applicationOf, changedFields, newApplicationColumns, privilegesColumn } from '../applications.ts'
+import { applicationOf, changedFields, newApplicationColumns, settingsColumns } from '../applications.ts'
 import type { Throttle } from '../limits/throttle.ts'
 import { type keyRotation, replacedAlready, replacedInput, replacePrivateKey } from '../private-keys.ts'
 import { type AddressRules, applicationName, type SettingsRules, settingsInput } from '../settings-input.ts'
@@ -60,8 +60,7 @@ export async function createOwnApplication(
   actor: Actor,
 ): Promise<OwnApplication> {
   const { db, now } = services
-  const { CallBackURL: callbackUrl = null, RedirectURIs: redirectUris = [] } = given
-  const data = { developerId, callbackUrl, redirectUris, ...newApplicationColumns(given, services) }
+  const data = { developerId, ...newApplicationColumns(given, services) }
   return inTransaction(db, async (tx) => {
     // Serializes concurrent calls, so that each counts the applications the others created.
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
@@ -102,17 +101,14 @@ async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
 export type OwnApplication = ReturnType<typeof ownApplicationOf>
 
 function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'secrets' | 'now'>) {
-  const { callbackUrl, redirectUris, callbackSecretRotatedAt: rotatedAt } = row
+  const { callbackSecretRotatedAt: rotatedAt } = row
   return {
     ...applicationOf(row, secrets),
     /** Until when the former private key works. Null: it does not. */
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
-    /** Null: no callback before a store subscribes or unsubscribes. */
-    callbackUrl,
     callbackSecret: secrets.open(row.callbackSecretSealed),
     /** Until when callbacks also carry a signature of the former secret. Null: they carry none. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
-    redirectUris,
     storeCount: row._count.subscriptions,
   }
 }
@@ -128,16 +124,10 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 export async function changeOwnApplication(
   services: OwnApplicationServices,
   own: OwnId,
-  { Name, Kind, CallBackURL, RedirectURIs, Privileges }: z.output<ReturnType<typeof changedOwnApplication>>,
+  given: z.output<ReturnType<typeof changedOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const data = {
-    ...(Name !== undefined && { name: Name }),
-    ...(Kind !== undefined && { kind: Kind }),
-    ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
-    ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
-    ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
-  }
+  const data = settingsColumns(given)
   return changeAccess(services, async (tx) => {
     const before = await lockOwnRow(tx, own)
     const row = await tx.application.update({ where: { id: own.id }, data, ...withStoreCount })

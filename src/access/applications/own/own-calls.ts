@@ -1,6 +1,5 @@
 import { type DataServices, queryRows } from '../../../foundation/database/client.ts'
 import type { ApiCall } from '../../../foundation/database/generated/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type LoggedCall, newestCalls, refusalIn } from '../calls/call-log.ts'
 import { findOwnApplication, type OwnId } from './own-applications.ts'
@@ -61,9 +60,8 @@ async function calledStores(
   { id }: OwnId,
   { limit, after }: { limit: number; after: number },
 ): Promise<CalledStore[]> {
-  const rows = await queryRows<Row>(
-    db,
-    sql`SELECT s."id", t."name", t."secureUrl", s."keepsBodies", s."lastUsedAt", c."lastRefusal"
+  const rows = await queryRows<Row>(db)`
+    SELECT s."id", t."name", t."secureUrl", s."keepsBodies", s."lastUsedAt", c."lastRefusal"
       FROM "Subscription" s
       JOIN "Store" t ON t."id" = s."storeId"
       LEFT JOIN LATERAL (
@@ -73,8 +71,7 @@ async function calledStores(
         ORDER BY k."at" DESC, k."id" DESC LIMIT 1
       ) c ON true
       WHERE s."applicationId" = ${id}::int AND s."id" > ${after}::int
-      ORDER BY s."id" LIMIT ${limit}::int`,
-  )
+      ORDER BY s."id" LIMIT ${limit}::int`
   return rows.map(({ lastRefusal, ...store }) => {
     return { ...store, lastRefusal: lastRefusal && { ...lastRefusal, at: new Date(lastRefusal.at) } }
   })

@@ -84,11 +84,9 @@ interface UnsubscribeRequest {
  * of the existing subscription (409). Throws for an unknown store (404), for an unknown public key (400), for an application that requests more than is grantable
  * (403) or other privileges than `agreed` (409), and after waiting 30 s for other requests (409).
  */
-export function subscribe(
-  services: Subscribing,
-  { storeId, publicKey, actor, token: brought, agreed, grantable = null, remember }: SubscribeRequest,
-): Promise<Subscribed> {
-  const { db, secrets, now } = services
+export function subscribe(services: Subscribing, request: SubscribeRequest): Promise<Subscribed> {
+  const { db } = services
+  const { storeId, publicKey, actor, token: brought, agreed, grantable = null } = request
   const isOperator = actor.kind === 'operator'
   if (brought !== undefined && !isOperator) {
     throw new StoreFailure('forbidden', 'Only the operator can set Token', { field: 'Token' })
@@ -105,14 +103,7 @@ export function subscribe(
     grantedBy(grantable, asked)
     const [existing] = application.subscriptions
     const [held] = application.handshakes
-    if (brought !== undefined && existing && !isOneOf(existing.tokenHash, secrets.lookups(brought))) {
-      const message = 'Token is not that of the subscription that exists; end that one first'
-      throw new StoreFailure('conflict', message, { field: 'Token' })
-    }
-    // Before anything is claimed. The transaction that stores it looks again.
-    if (brought !== undefined && !existing) {
-      await inTransaction(db, (tx) => requireFreeKeys(tx, secrets, { Token: brought }))
-    }
+    if (brought !== undefined) await requireUsable(services, brought, existing)
     if (agreed !== undefined && !samePrivileges(agreed, asked)) {
       const message = 'The application has changed the privileges it asks for; review them, and agree again'
       throw new StoreFailure('conflict', message, { field: 'Privileges' })
@@ -135,21 +126,44 @@ export function subscribe(
           await tx.subscription.updateMany({ where: pair, data: { postBackUrl } })
           return null
         }
-        const privileges = privilegesOf(parties)
-        await requireFreeKeys(tx, secrets, { Token: brought })
-        const isTokenBrought = brought !== undefined
-        const created = { ...pair, token: brought ?? token, isTokenBrought, privileges, postBackUrl }
-        const subscribed = await insertSubscription({ ...services, db: tx }, created)
-        // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
-        await tx.removalNotice.deleteMany({ where: pair })
-        const details = { privileges: privileges as Prisma.InputJsonValue }
-        await recordAudit(tx, now, { actor, action: 'subscription.created', ...parties.about, details })
-        if (isTokenBrought) await recordAudit(tx, now, { actor, action: 'token.brought', ...parties.about })
-        await remember?.({ db: tx, now }, subscribed)
-        return subscribed
+        const created = { ...pair, token: brought ?? token, privileges: privilegesOf(parties), postBackUrl }
+        return insert(tx, services, request, { ...created, isTokenBrought: brought !== undefined }, parties)
       },
     }
   })
+}
+
+/** Throws for a token that is not that of the existing subscription, or that a new one cannot have. */
+async function requireUsable(
+  { db, secrets }: Subscribing,
+  token: string,
+  existing: { tokenHash: string } | undefined,
+): Promise<void> {
+  // Before anything is claimed. The transaction that stores it looks again.
+  if (!existing) return inTransaction(db, (tx) => requireFreeKeys(tx, secrets, { Token: token }))
+  if (isOneOf(existing.tokenHash, secrets.lookups(token))) return
+  const message = 'Token is not that of the subscription that exists; end that one first'
+  throw new StoreFailure('conflict', message, { field: 'Token' })
+}
+
+async function insert(
+  tx: Transaction,
+  services: Subscribing,
+  { actor, token, remember }: SubscribeRequest,
+  created: Parameters<typeof insertSubscription>[1],
+  { about }: Parties,
+): Promise<Subscribed> {
+  const { secrets, now } = services
+  await requireFreeKeys(tx, secrets, { Token: token })
+  const subscribed = await insertSubscription({ ...services, db: tx }, created)
+  const { storeId, applicationId, isTokenBrought } = created
+  // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
+  await tx.removalNotice.deleteMany({ where: { storeId, applicationId } })
+  const details = { privileges: created.privileges as Prisma.InputJsonValue }
+  await recordAudit(tx, now, { actor, action: 'subscription.created', ...about, details })
+  if (isTokenBrought) await recordAudit(tx, now, { actor, action: 'token.brought', ...about })
+  await remember?.({ db: tx, now }, subscribed)
+  return subscribed
 }
 
 /** Returns the privileges, if nobody grants more than they have themselves. */
@@ -212,7 +226,12 @@ export async function unsubscribe(
  */
 export async function keepBodies(
   services: AccessServices,
-  { storeId, subscriptionId: id, isKept, actor }: KeepRequest,
+  {
+    storeId,
+    subscriptionId: id,
+    isKept,
+    actor,
+  }: Pick<UnsubscribeRequest, 'storeId' | 'subscriptionId' | 'actor'> & { readonly isKept: boolean },
 ): Promise<void> {
   await changeAccess(services, async (tx) => {
     const existing = await tx.subscription.findFirst({ where: { id, storeId }, select: { applicationId: true } })
@@ -228,13 +247,6 @@ export async function keepBodies(
     const action = isKept ? 'subscription.bodies-kept' : 'subscription.bodies-deleted'
     await recordAudit(tx, services.now, { actor, action, ...parties.about })
   })
-}
-
-interface KeepRequest {
-  readonly storeId: number
-  readonly subscriptionId: number
-  readonly isKept: boolean
-  readonly actor: Actor
 }
 
 type CallbackAnswer = Awaited<ReturnType<typeof sendCallback>>

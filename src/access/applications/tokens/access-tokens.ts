@@ -176,13 +176,20 @@ async function present(
 
   const { storeUserId: userId } = code
   await recordAudit(tx, now, { ...about, action: 'token.issued' })
-  if (!client.isNew) {
-    return { token: await issueToken(tx, services, { subscriptionId, codeHash }), userId, refresh: null }
-  }
+  if (client.isNew) return issueGrant(tx, services, { subscriptionId, storeUserId: userId, codeHash })
+  return { token: await issueToken(tx, services, { subscriptionId, codeHash }), userId, refresh: null }
+}
+
+async function issueGrant(
+  tx: Transaction,
+  services: AccessServices,
+  grant: { readonly subscriptionId: number; readonly storeUserId: number; readonly codeHash: string },
+): Promise<IssuedToken> {
+  const { subscriptionId, storeUserId: userId } = grant
   const name = generateKey()
   const refreshToken = newRefreshToken(name)
   const { id: grantId } = await tx.accessGrant.create({
-    data: { subscriptionId, storeUserId: userId, codeHash, name, ...refreshColumns(services, refreshToken) },
+    data: { ...grant, name, ...refreshColumns(services, refreshToken) },
   })
   await tx.$executeRaw`
     DELETE FROM "AccessGrant" WHERE "id" IN (

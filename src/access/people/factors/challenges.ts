@@ -20,6 +20,8 @@ export interface NewChallenge {
   readonly passwords?: readonly string[]
 }
 
+type ChallengeServices = Pick<DataServices, 'secrets' | 'now'> & { readonly db: Db | Transaction }
+
 const TOKEN_BYTES = 32
 
 /** Stores a challenge and returns its token, which is also what a device signs. */
@@ -47,26 +49,24 @@ export async function insertChallenge(
   return token
 }
 
+interface Asked {
+  readonly token: string
+  readonly purpose: Purpose
+  readonly kind: AccountKind
+}
+
 /** Finds a challenge that still waits; null: there is none of this token, purpose and kind, or it is too old. */
-export function findChallenge(
-  { db, secrets, now }: Omit<DataServices, 'db'> & { db: Db | Transaction },
-  at: { readonly token: string; readonly purpose: Purpose; readonly kind: AccountKind },
-) {
-  return db.challenge.findFirst({ where: whereOf({ secrets, now }, at) })
+export function findChallenge({ db, ...services }: ChallengeServices, asked: Asked) {
+  return db.challenge.findFirst({ where: whereOf(services, asked) })
 }
 
-/** Uses a challenge up. False: it was used already, or is none. Of concurrent calls, one gets true. */
-export async function useChallenge(
-  services: Omit<DataServices, 'db'> & { db: Db | Transaction },
-  at: { readonly token: string; readonly purpose: Purpose; readonly kind: AccountKind },
-): Promise<boolean> {
-  const { count } = await services.db.challenge.deleteMany({ where: whereOf(services, at) })
-  return count > 0
+/** Uses a challenge up. Null: it was used already, or is none. Of concurrent calls, one gets it. */
+export async function useChallenge(services: ChallengeServices, asked: Asked) {
+  const found = await findChallenge(services, asked)
+  const { count } = await services.db.challenge.deleteMany({ where: whereOf(services, asked) })
+  return count > 0 ? found : null
 }
 
-function whereOf(
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
-  { token, purpose, kind }: { readonly token: string; readonly purpose: Purpose; readonly kind: AccountKind },
-) {
+function whereOf({ secrets, now }: Pick<DataServices, 'secrets' | 'now'>, { token, purpose, kind }: Asked) {
   return { tokenHash: { in: secrets.lookups(token) }, purpose, accountKind: kind, expiresAt: { gt: now() } }
 }

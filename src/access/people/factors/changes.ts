@@ -77,14 +77,6 @@ async function changing<T>(
   })
 }
 
-/** What a person sees of a key that an authenticator app is to take over. */
-export interface NewAuthenticator {
-  /** In base32. */
-  readonly key: string
-  /** For a QR code. */
-  readonly uri: string
-}
-
 const alreadyThere = () =>
   new StoreFailure('conflict', 'There is an authenticator app already: remove it before you set up another')
 
@@ -98,11 +90,8 @@ export async function startAuthenticator(services: FactorServices, session: Sess
   })
 }
 
-/** The key that waits to be confirmed; null: none does. */
-export async function waitingAuthenticator(
-  services: FactorServices,
-  session: Session,
-): Promise<NewAuthenticator | null> {
+/** The key that waits for an authenticator app to take it over, in base32 and for a QR code; null: none does. */
+export async function waitingAuthenticator(services: FactorServices, session: Session) {
   const { identityId, email } = identityOf(session)
   const where = { id: identityId, totpSince: null }
   const row = await services.db.identity.findFirst({ where, select: { totpSealed: true } })

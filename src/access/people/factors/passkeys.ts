@@ -5,7 +5,7 @@ import type { DataServices, Transaction } from '../../../foundation/database/cli
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { readInput } from '../../../foundation/values/input.ts'
 import type { AccountKind } from '../sessions.ts'
-import { findChallenge, insertChallenge, type Purpose, useChallenge } from './challenges.ts'
+import { insertChallenge, type Purpose, useChallenge } from './challenges.ts'
 import { factorColumns, isFactorInForce } from './in-force.ts'
 
 // Passkeys (WebAuthn): key pairs of a person's devices, whose public halves lie here.
@@ -126,24 +126,16 @@ function readCredential(sent: unknown) {
   return { credential: Credential, challenge: typeof challenge === 'string' ? challenge : '' }
 }
 
-/** A passkey that has signed, before its use is recorded. */
-export interface SignedPasskey {
-  readonly id: number
-  readonly identityId: number
-  readonly newCounter: number
-}
-
 /**
- * Verifies what a device signed for `asking`, which works once whatever comes of it. Throws (401) for what does not fit, with one
+ * Verifies what a device signed for `asking`, which works once whatever comes of it. Its use is not recorded yet. Throws (401) for what does not fit, with one
  * message for all reasons.
  */
-export async function verifyPasskey(services: PasskeyServices, asking: Asking, sent: unknown): Promise<SignedPasskey> {
+export async function verifyPasskey(services: PasskeyServices, asking: Asking, sent: unknown) {
   const { rpID, origin } = partyOf(services)
   const { purpose, kind, identityId } = asking
   const { credential, challenge } = readCredential(sent)
-  const asked = await findChallenge(services, { token: challenge, purpose, kind })
-  const isUsed = asked !== null && (await useChallenge(services, { token: challenge, purpose, kind }))
-  if (!isUsed || asked.identityId !== identityId) throw notAccepted('no such challenge')
+  const asked = await useChallenge(services, { token: challenge, purpose, kind })
+  if (asked?.identityId !== identityId) throw notAccepted('no such challenge')
   const passkey = await services.db.passkey.findUnique({
     where: { credentialId: credential.id },
     include: { identity: { select: factorColumns } },
@@ -170,6 +162,8 @@ export async function verifyPasskey(services: PasskeyServices, asking: Asking, s
   return { id: passkey.id, identityId: passkey.identityId, newCounter: authenticationInfo.newCounter }
 }
 
+type SignedPasskey = Awaited<ReturnType<typeof verifyPasskey>>
+
 /** Records the use of a passkey. Throws (401) where it was removed meanwhile, or its counter was used by another device. */
 export async function usePasskey(tx: Transaction, now: () => Date, { id, newCounter }: SignedPasskey): Promise<void> {
   const used = await tx.$executeRaw`
@@ -178,30 +172,19 @@ export async function usePasskey(tx: Transaction, now: () => Date, { id, newCoun
   if (used === 0) throw notAccepted('the counter did not rise')
 }
 
-/** A new passkey, as it is stored. */
-export interface NewPasskey {
-  readonly credentialId: string
-  readonly publicKey: Uint8Array<ArrayBuffer>
-  readonly counter: number
-  readonly transports: string[]
-}
-
 const TRANSPORTS_MAX = 10
 const TRANSPORT_LENGTH_MAX = 20
 
-/** Verifies what a browser made for `passkeyCreation`. Throws (401) for what does not fit. */
+/** Verifies what a browser made for `passkeyCreation`, and returns it as it is stored. Throws (401) for what does not fit. */
 export async function verifyNewPasskey(
   services: PasskeyServices,
   { kind, identityId }: { kind: AccountKind; identityId: number },
   sent: unknown,
-): Promise<NewPasskey> {
+) {
   const { rpID, origin } = partyOf(services)
   const { credential, challenge } = readCredential(sent)
-  const at = { token: challenge, purpose: 'passkey-new', kind } as const
-  const asked = await findChallenge(services, at)
-  if (asked === null || !(await useChallenge(services, at)) || asked.identityId !== identityId) {
-    throw notAccepted('no such challenge')
-  }
+  const asked = await useChallenge(services, { token: challenge, purpose: 'passkey-new', kind })
+  if (asked?.identityId !== identityId) throw notAccepted('no such challenge')
   const { verifyRegistrationResponse } = await webauthn()
   const { registrationInfo } = await verifyRegistrationResponse({
     response: credential as unknown as RegistrationResponseJSON,

@@ -8,13 +8,6 @@ import { type PasskeyServices, passkeyRequest, usePasskey, verifyPasskey } from 
 
 // A signed-in person shows once more who they are, before what would hurt most in the hands of somebody else.
 
-const PROOF_MS = 15 * 60_000
-
-/** Whether the person of the session has shown a password or a passkey in the last 15 minutes. */
-export function isProofRecent({ provedAt }: Pick<Session, 'provedAt'>, at: Date): boolean {
-  return at.getTime() - provedAt.getTime() <= PROOF_MS
-}
-
 const shownPassword = namedObject({ Password: passwordInput })
 
 /** Proves by the password. Throws for a wrong one (400), which counts as a failed sign-in, and for attempts that are too early (429). */

@@ -471,6 +471,6 @@ export type Backup = Prisma.BackupModel
 export type RateBucket = Prisma.RateBucketModel
 /**
  * Model ServerProcess
- * A process that runs on this database (process-registry.ts). Unlogged.
+ * A process that runs on this database (shared-buckets.ts). Unlogged.
  */
 export type ServerProcess = Prisma.ServerProcessModel

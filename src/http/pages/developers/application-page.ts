@@ -31,11 +31,11 @@ export const storesQuery = namedObject({
 })
 
 export const ownApplication = record<OwnApplication>('OwnApplication')({
-  Id: [applicationShape.Id, (from) => from.id],
-  Name: [applicationShape.Name, (from) => from.name],
-  Kind: [applicationShape.Kind, (from) => from.kind],
-  PublicKey: [applicationShape.PublicKey, (from) => from.publicKey],
-  PrivateKey: [applicationShape.PrivateKey, (from) => from.privateKey],
+  Id: applicationShape.Id,
+  Name: applicationShape.Name,
+  Kind: applicationShape.Kind,
+  PublicKey: applicationShape.PublicKey,
+  PrivateKey: applicationShape.PrivateKey,
   FormerPrivateKeyUntil: [
     time.nullable().describe('The time until which the former private key works. Null: it does not.'),
     (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
@@ -46,7 +46,7 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
     (from) => from.callbackSecret,
   ],
   RedirectURIs: [applicationShape.RedirectURIs, (from) => [...from.redirectUris]],
-  Privileges: [applicationShape.Privileges, (from) => from.privileges],
+  Privileges: applicationShape.Privileges,
   DateCreated: [applicationShape.DateCreated, (from) => from.createdAt.toISOString()],
 })
 

@@ -57,17 +57,14 @@ const newBody = settingsBody(newOwnApplication, {
 const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
 
 const usingStore = record<UsingStore>('UsingStore')({
-  Id: [id.describe('The number of the subscription of the store.'), (from) => from.id],
-  Name: [z.string().describe('The name of the store as its customers read it.'), (from) => from.name],
+  Id: id.describe('The number of the subscription of the store.'),
+  Name: z.string().describe('The name of the store as its customers read it.'),
   SecureURL: [
     z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
     (from) => from.secureUrl,
   ],
-  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
-  Privileges: [
-    privileges.describe('The privileges that the merchant granted. Null: everything.'),
-    (from) => from.privileges,
-  ],
+  Token: z.string().describe('The token by which the application reaches the store.'),
+  Privileges: privileges.describe('The privileges that the merchant granted. Null: everything.'),
   DateLastUsed: [
     time.nullable().describe('The time of the application’s last request to the store. Null: there was none.'),
     (from) => from.lastUsedAt?.toISOString() ?? null,

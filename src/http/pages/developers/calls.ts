@@ -24,16 +24,13 @@ const answeredShape = {
 }
 
 const calledStore = record<CalledStore>('CalledStore')({
-  Id: [id.describe('As in the list of stores that use the application.'), (from) => from.id],
-  Name: [z.string().describe('The name of the store as its customers read it.'), (from) => from.name],
+  Id: id.describe('As in the list of stores that use the application.'),
+  Name: z.string().describe('The name of the store as its customers read it.'),
   SecureURL: [
     z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
     (from) => from.secureUrl,
   ],
-  KeepsBodies: [
-    z.boolean().describe('Whether the merchant lets the bodies of refused requests be kept.'),
-    (from) => from.keepsBodies,
-  ],
+  KeepsBodies: z.boolean().describe('Whether the merchant lets the bodies of refused requests be kept.'),
   DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
   LastRefusal: [
     z
@@ -60,26 +57,23 @@ const callsQuery = namedObject({
 })
 
 const ownCall = record<LoggedCall>('OwnCall')({
-  Id: [z.int().min(1).describe('The place of the call in the log.'), (from) => from.id],
+  Id: z.int().min(1).describe('The place of the call in the log.'),
   Date: [answeredShape.Date, (from) => from.at.toISOString()],
-  Method: [answeredShape.Method, (from) => from.method],
-  Path: [answeredShape.Path, (from) => from.path],
-  Status: [answeredShape.Status, (from) => from.status],
-  Message: [answeredShape.Message, (from) => from.message],
+  Method: answeredShape.Method,
+  Path: answeredShape.Path,
+  Status: answeredShape.Status,
+  Message: answeredShape.Message,
   RequestID: [z.string().describe('The X-Request-Id of the answer.'), (from) => from.requestId],
   Ignored: [
     z.array(z.string()).describe('Names of members and parameters that were passed over.'),
     (from) => [...from.ignored],
   ],
-  Body: [
-    z
-      .string()
-      .nullable()
-      .describe(
-        'What a refused request sent, as JSON that may be cut at 16 kB; for 7 days, where the merchant allows it.',
-      ),
-    (from) => from.body,
-  ],
+  Body: z
+    .string()
+    .nullable()
+    .describe(
+      'What a refused request sent, as JSON that may be cut at 16 kB; for 7 days, where the merchant allows it.',
+    ),
 })
 
 type CallsServices = DataServices & { readonly config: { readonly publicUrl: string } }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Throttle, tooMany } from '../../../access/applications/limits/throttle.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { Semaphore } from '../../../foundation/values/semaphore.ts'
 import type { AllowedServices } from '../../../operations/sandbox/allowed.ts'
 import { type AnswerKind, BODY_BYTES_MAX, inboxToSendTo, keepMessage } from '../../../operations/sandbox/inbox.ts'
 import { textIn } from '../../html/request.ts'
@@ -24,7 +25,7 @@ const SLOW_MS = 12_000
 /** Longer than any of them waits. */
 const NONE_MS = 20_000
 /** Senders that are kept waiting at a time, in this process and of one inbox. Others are answered 503. */
-const heldMax = { all: 100, inbox: 20 }
+const heldMax = { capacity: 100, capacityOfKey: 20 }
 
 /**
  * Adds the door of inboxes, where anybody who knows the address leaves a message. It is outside the guard of pages: bodies are bytes that
@@ -33,6 +34,8 @@ const heldMax = { all: 100, inbox: 20 }
 export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): void {
   const { throttle, config } = services
   const waiting = createWaiting(services)
+  // Nobody waits for a turn to be kept waiting, and `busy` says so.
+  const turns = new Semaphore({ ...heldMax, waitingMax: 0, waitingOfKeyMax: 0, waitMs: 0, message: '' })
   app.addHook('preClose', async () => waiting.endAll())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) => receiveBytes(payload, BODY_BYTES_MAX))
@@ -56,18 +59,15 @@ export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): vo
       if (inbox === null) throw new StoreFailure('not-found', 'There is no such inbox')
       const answer = inbox.answer as AnswerKind
       const isHeld = answer === 'slow' || answer === 'none'
-      const turn = isHeld ? waiting.begin(inbox.id) : null
+      const endTurn = isHeld ? await turns.acquire(String(inbox.id), 1).catch(() => null) : null
+      const isBusy = isHeld && endTurn === null
       const status = { ok: 200, error: 500, slow: 200, none: 0 }[answer]
       try {
-        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const { method, headers, raw, url } = request
-        const [, query = ''] = /\?(.*)$/s.exec(url) ?? []
-        const sent = { method, query, rawHeaders: raw.rawHeaders, headers, body }
-        await keepMessage(services, inbox, sent, isHeld && turn === null ? 503 : status)
-        if (isHeld && turn === null) return busy(reply)
-        if (turn !== null) await turn.wait(request, answer === 'slow' ? SLOW_MS : NONE_MS)
+        await keepMessage(services, inbox, messageIn(request), isBusy ? 503 : status)
+        if (isBusy) return busy(reply)
+        if (isHeld) await waiting.wait(request, answer === 'slow' ? SLOW_MS : NONE_MS)
       } finally {
-        turn?.end()
+        endTurn?.()
       }
       if (answer === 'none') {
         reply.hijack()
@@ -81,51 +81,35 @@ export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): vo
   })
 }
 
+function messageIn({ method, headers, raw, url, body }: FastifyRequest) {
+  const [, query = ''] = /\?(.*)$/s.exec(url) ?? []
+  return { method, query, rawHeaders: raw.rawHeaders, headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) }
+}
+
 function busy(reply: FastifyReply) {
   reply.code(503).header('retry-after', '30').type('text/plain; charset=utf-8')
   return reply.send('Too many senders are kept waiting here.\n')
 }
 
-/** Keeps senders waiting, a bounded number of them, without anything but a timer each. */
+/** Keeps senders waiting, without anything but a timer each, and none once the server stops. */
 function createWaiting({ setTimer = startTimer }: Pick<InboxDoorServices, 'setTimer'>) {
-  const ofInbox = new Map<number, number>()
   const ends = new Set<() => void>()
-  let all = 0
   let isClosing = false
-
-  function wait({ raw }: FastifyRequest, ms: number): Promise<void> {
-    if (isClosing || raw.socket.destroyed) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel()
-        ends.delete(end)
-        raw.socket.off('close', end)
-        resolve()
-      }
-      const cancel = setTimer(end, ms)
-      ends.add(end)
-      raw.socket.once('close', end)
-    })
-  }
-
   return {
-    /** Null: too many wait already. */
-    begin(inboxId: number) {
-      const own = ofInbox.get(inboxId) ?? 0
-      if (all >= heldMax.all || own >= heldMax.inbox) return null
-      all++
-      ofInbox.set(inboxId, own + 1)
-      return {
-        wait,
-        end: () => {
-          all--
-          const left = (ofInbox.get(inboxId) ?? 0) - 1
-          if (left > 0) ofInbox.set(inboxId, left)
-          else ofInbox.delete(inboxId)
-        },
-      }
+    wait({ raw }: FastifyRequest, ms: number): Promise<void> {
+      if (isClosing || raw.socket.destroyed) return Promise.resolve()
+      return new Promise((resolve) => {
+        const end = () => {
+          cancel()
+          ends.delete(end)
+          raw.socket.off('close', end)
+          resolve()
+        }
+        const cancel = setTimer(end, ms)
+        ends.add(end)
+        raw.socket.once('close', end)
+      })
     },
-    /** Nobody keeps the server from stopping. */
     endAll(): void {
       isClosing = true
       for (const end of ends) end()

@@ -27,7 +27,7 @@ import {
 } from '../../../operations/sandbox/inbox.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { orShow, pagesFor } from '../../html/page-routes.ts'
-import { actorOf, formOf, isForm, personOf, textIn, wantsHtml } from '../../html/request.ts'
+import { actorOf, formOf, isForm, personOf, sentBy, textIn, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
@@ -52,7 +52,7 @@ const answerTexts: Readonly<Record<AnswerKind, Text>> = {
 const ofInbox = { roles: ['developer'], ids: { id: 'The inbox.' } } as const
 
 const ownInbox = record<Inbox & { readonly publicUrl: string }>('Inbox')({
-  Id: [id.describe('It names the inbox in these addresses.'), (from) => from.id],
+  Id: id.describe('It names the inbox in these addresses.'),
   Name: [z.string().describe('What you called it.'), (from) => from.title],
   Address: [
     z
@@ -62,10 +62,7 @@ const ownInbox = record<Inbox & { readonly publicUrl: string }>('Inbox')({
       ),
     (from) => from.publicUrl + addressOf(from),
   ],
-  Answer: [
-    z.string().describe(answerKinds.map((kind) => `\`${kind}\`: ${answers[kind]}.`).join(' ')),
-    (from) => from.answer,
-  ],
+  Answer: z.string().describe(answerKinds.map((kind) => `\`${kind}\`: ${answers[kind]}.`).join(' ')),
   PostBackURL: [
     z.string().describe('What callbacks are answered as PostBackURL, where they are answered 200. Empty: nothing.'),
     (from) => from.postBackUrl,
@@ -74,10 +71,10 @@ const ownInbox = record<Inbox & { readonly publicUrl: string }>('Inbox')({
 })
 
 const inboxMessage = record<ShownMessage>('InboxMessage')({
-  Id: [z.int().min(1).describe('Later messages have higher ones.'), (from) => from.id],
+  Id: z.int().min(1).describe('Later messages have higher ones.'),
   Time: [time.describe('When it arrived.'), (from) => from.at.toISOString()],
-  Method: [z.string().describe('The method of the request, such as POST.'), (from) => from.method],
-  Query: [z.string().describe('What followed the question mark of the address. Empty: nothing.'), (from) => from.query],
+  Method: z.string().describe('The method of the request, such as POST.'),
+  Query: z.string().describe('What followed the question mark of the address. Empty: nothing.'),
   Headers: [
     z
       .array(
@@ -89,22 +86,18 @@ const inboxMessage = record<ShownMessage>('InboxMessage')({
       .describe('In their order, the first 16 kB of them.'),
     (from) => from.headers.map(([Name, Value]) => ({ Name, Value })),
   ],
-  Body: [z.string().describe('As it was sent; in base64 if it is no UTF-8.'), (from) => from.body],
-  IsBase64: [z.boolean().describe('Whether `Body` is in base64.'), (from) => from.isBase64],
-  Bytes: [z.int().min(0).describe('The length of the body as it was sent.'), (from) => from.bytes],
-  Signature: [
-    z
-      .enum(['none', 'verified', 'wrong', 'unknown'])
-      .describe(
-        'What the Standard Webhooks signature is. `none`: there is none. `unknown`: no webhook or application of yours sends to this inbox.',
-      ),
-    (from) => from.signature,
-  ],
-  Signer: [
-    z.string().describe('By whose secret it is signed, or what is wrong with the signature. Empty: there is none.'),
-    (from) => from.signer,
-  ],
-  Status: [z.int().min(0).describe('The status that it was answered. 0: it was not answered.'), (from) => from.status],
+  Body: z.string().describe('As it was sent; in base64 if it is no UTF-8.'),
+  IsBase64: z.boolean().describe('Whether `Body` is in base64.'),
+  Bytes: z.int().min(0).describe('The length of the body as it was sent.'),
+  Signature: z
+    .enum(['none', 'verified', 'wrong', 'unknown'])
+    .describe(
+      'What the Standard Webhooks signature is. `none`: there is none. `unknown`: no webhook or application of yours sends to this inbox.',
+    ),
+  Signer: z
+    .string()
+    .describe('By whose secret it is signed, or what is wrong with the signature. Empty: there is none.'),
+  Status: z.int().min(0).describe('The status that it was answered. 0: it was not answered.'),
 })
 
 function addressOf({ name }: Pick<Inbox, 'name'>): string {
@@ -137,11 +130,7 @@ export const inboxRoutes = [
     id: 'createInbox',
     summary: 'Make an inbox',
     description: `An address that nobody can guess, which receives POST requests of webhooks and callbacks with bodies of up to 64 kB. It keeps the newest ${MESSAGES_KEPT} for a day.`,
-    body: jsonBody(
-      newInbox,
-      { Name: 'Order webhooks' },
-      { sent: (request) => (isForm(request) ? formOf(request) : request.body) },
-    ),
+    body: jsonBody(newInbox, { Name: 'Order webhooks' }, { sent: sentBy }),
     answers: { 201: one('The inbox.', ownInbox) },
     refusals: [409],
     run: ({ request, reply, body }, services: Services) => {
@@ -216,9 +205,8 @@ export function inboxPages(app: FastifyInstance, services: Services): void {
   page('/developers/inbox/:name', async (request) => inboxPage(services, request, await named(request)))
   page('/developers/inbox/:name/:messageId', async (request) => {
     const inbox = await named(request)
-    const messageId = textIn(request.params, 'messageId')
-    const read = readInput(messageInput, { messageId })
-    const message = await findMessage(services, inbox, read.messageId)
+    const { messageId } = readInput(messageInput, { messageId: textIn(request.params, 'messageId') })
+    const message = await findMessage(services, inbox, messageId)
     return {
       template: '/pages/developers/inbox-message-page',
       title: t('Message in {inbox}', { inbox: inbox.title }),
@@ -257,11 +245,9 @@ async function listPage(services: Services, request: FastifyRequest): Promise<Ht
     title: t('Inboxes'),
     values: { Name: '', ...(isForm(request) && formOf(request)) },
     data: {
-      inboxes: inboxes.map((inbox) => ({
-        ...inbox,
-        address: addressOf(inbox),
-        answers: answerTexts[inbox.answer as AnswerKind],
-      })),
+      inboxes: inboxes.map((inbox) => {
+        return { ...inbox, address: addressOf(inbox), answers: answerTexts[inbox.answer as AnswerKind] }
+      }),
       isFull: inboxes.length >= INBOXES_MAX,
       most: INBOXES_MAX,
       isAllowed: await areTestStoresAllowed(services),

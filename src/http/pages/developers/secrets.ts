@@ -13,12 +13,13 @@ import { keyRotation } from '../../../access/applications/private-keys.ts'
 import type { CallbackServices } from '../../../access/applications/subscriptions/callback.ts'
 import type { AccessServices } from '../../../access/stores/access-changes.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
-import { numberIn, writingOf } from '../../html/numbers.ts'
+import { numberIn } from '../../html/numbers.ts'
 import { sendPage } from '../../html/page.ts'
 import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
 import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json/json-routes.ts'
+import { writingOf } from '../frame/pages.ts'
 import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.
@@ -41,7 +42,7 @@ async function pageAgain(services: DataServices, request: FastifyRequest) {
 
 /** The result is only in the response; it is not stored. */
 const callbackTest = record<CallbackTest>('CallbackTest')({
-  MessageId: [z.string().describe('The header `webhook-id` with which it was sent.'), (from) => from.messageId],
+  MessageId: z.string().describe('The header `webhook-id` with which it was sent.'),
   Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (from) => JSON.parse(from.sent)],
   Status: [
     z.int().nullable().describe('The HTTP status of the answer. Null: there was none.'),

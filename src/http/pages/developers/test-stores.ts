@@ -27,12 +27,13 @@ import {
   throwAway,
 } from '../../../operations/sandbox/test-stores.ts'
 import { changeKindNames } from '../../../operations/sandbox/trade.ts'
-import { numberIn, writingOf } from '../../html/numbers.ts'
+import { numberIn } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { orShow, orShowAgain, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
+import { writingOf } from '../frame/pages.ts'
 import { clientOf } from '../people/sign-in.ts'
 import { ownIn } from './application-page.ts'
 import { happened } from './stored-words.ts'
@@ -42,54 +43,45 @@ const home = '/developers/test-stores'
 const ofStore = { roles: ['developer'], ids: { id: 'The test store.' } } as const
 
 const testStore = record<OwnTestStore>('TestStore')({
-  Id: [id.describe('It names the store in these addresses. A reset store has another one.'), (from) => from.id],
-  Name: [z.string().describe('What you called it.'), (from) => from.name],
+  Id: id.describe('It names the store in these addresses. A reset store has another one.'),
+  Name: z.string().describe('What you called it.'),
   SecureURL: [
     z.string().describe('What requests name the store by, in the header SecureURL.'),
     (from) => from.secureUrl,
   ],
-  Currency: [z.string().describe('The currency of its prices, such as USD.'), (from) => from.currency],
-  TimeZone: [z.string().describe('The zone of its dates, such as America/New_York.'), (from) => from.timeZone],
-  State: [
-    z
-      .enum(['filling', 'ready'])
-      .describe(
-        '`filling`: its records are being made, which takes some seconds. `ready`: it can be used; where its records could not be made, it is ready too, and `Problem` says so.',
-      ),
-    (from) => from.state,
-  ],
-  Problem: [
-    z.string().describe('Why its records could not be made. Empty: nothing went wrong.'),
-    (from) => from.problem,
-  ],
+  Currency: z.string().describe('The currency of its prices, such as USD.'),
+  TimeZone: z.string().describe('The zone of its dates, such as America/New_York.'),
+  State: z
+    .enum(['filling', 'ready'])
+    .describe(
+      '`filling`: its records are being made, which takes some seconds. `ready`: it can be used; where its records could not be made, it is ready too, and `Problem` says so.',
+    ),
+  Problem: z.string().describe('Why its records could not be made. Empty: nothing went wrong.'),
   DateCreated: [time.describe('When it was made, or reset.'), (from) => from.createdAt.toISOString()],
 })
 
 const testChange = record<Shown>('TestChange')({
-  Id: [id.describe('Later changes of a store have higher ones.'), (from) => from.id],
+  Id: id.describe('Later changes of a store have higher ones.'),
   Time: [time.describe('When it happened.'), (from) => from.at.toISOString()],
-  Kind: [z.string().describe(`One of ${changeKindNames.join(', ')}.`), (from) => from.kind],
+  Kind: z.string().describe(`One of ${changeKindNames.join(', ')}.`),
   Done: [z.boolean().describe('False: it could not happen; `Message` says why.'), (from) => from.isDone],
   Message: [
     z.string().describe('What happened, in words; where `Done` is false, why it could not.'),
     (from) => from.words,
   ],
-  Page: [
-    z.string().describe('The record in the administration of the store. Empty: there is none.'),
-    (from) => from.page,
-  ],
+  Page: z.string().describe('The record in the administration of the store. Empty: there is none.'),
 })
 
 const madeDue = record<MadeDue>('MadeDue')({
-  What: [z.string().describe('What was asked for.'), (from) => from.what],
-  Count: [z.int().min(0).describe('How many of them are due now.'), (from) => from.count],
+  What: z.string().describe('What was asked for.'),
+  Count: z.int().min(0).describe('How many of them are due now.'),
 })
 
 type Admitted = Awaited<ReturnType<typeof admitApplication>>
 
 const subscription = record<Admitted>('TestSubscription')({
-  Id: [id.describe('The subscription.'), (from) => from.id],
-  Token: [z.string().describe('What the application sends with its requests to the store.'), (from) => from.token],
+  Id: id.describe('The subscription.'),
+  Token: z.string().describe('What the application sends with its requests to the store.'),
   PostBackURL: [
     z.string().nullable().describe('Where the application asks the merchant to go on. Null: nowhere.'),
     (from) => from.postBackUrl,
@@ -134,12 +126,8 @@ export const testStoreRoutes = [
     refusals: [409],
     run: ({ request, reply, body }, services: Services) => {
       const make = async () => makeTestStore(services, personOf(request, 'developer'), body(), actorOf(request))
-      return orShow(
-        reply,
-        make,
-        (made) => `${home}/${made.id}?notice=test-store-made`,
-        () => listPage(services, request),
-      )
+      const next = ({ id }: OwnTestStore) => `${home}/${id}?notice=test-store-made`
+      return orShow(reply, make, next, () => listPage(services, request))
     },
   }),
   developerRoute('GET /developers/test-stores/:id', {
@@ -176,12 +164,8 @@ export const testStoreRoutes = [
     refusals: [409],
     run: ({ request, reply, ids }, services: Services) => {
       const reset = () => resetTestStore(services, personOf(request, 'developer'), ids.id, actorOf(request))
-      return orShow(
-        reply,
-        reset,
-        (made) => `${home}/${made.id}?notice=test-store-reset`,
-        () => storePage(services, request),
-      )
+      const next = ({ id }: OwnTestStore) => `${home}/${id}?notice=test-store-reset`
+      return orShow(reply, reset, next, () => storePage(services, request))
     },
   }),
   developerRoute('POST /developers/test-stores/:id/subscriptions', {
@@ -196,12 +180,8 @@ export const testStoreRoutes = [
     refusals: [409, 502],
     run: ({ request, reply, ids, body }, services: Services) => {
       const work = async () => admitApplication(services, ownIn(request), body().ApplicationId, actorOf(request))
-      return orShow(
-        reply,
-        work,
-        () => `${home}/${ids.id}?notice=subscribed`,
-        () => storePage(services, request),
-      )
+      const next = () => `${home}/${ids.id}?notice=subscribed`
+      return orShow(reply, work, next, () => storePage(services, request))
     },
   }),
   developerRoute('GET /developers/test-stores/:id/changes', {
@@ -224,12 +204,8 @@ export const testStoreRoutes = [
     refusals: [409],
     run: ({ request, reply, ids, body }, services: Services) => {
       const work = async () => change(services, personOf(request, 'developer'), ids.id, body().Kind)
-      return orShow(
-        reply,
-        work,
-        () => `${home}/${ids.id}#happened`,
-        () => storePage(services, request),
-      )
+      const next = () => `${home}/${ids.id}#happened`
+      return orShow(reply, work, next, () => storePage(services, request))
     },
   }),
   developerRoute('POST /developers/test-stores/:id/due-now', {
@@ -244,7 +220,7 @@ export const testStoreRoutes = [
       const work = async () => {
         const due = await makeDue(services, ownIn(request), body().What)
         if (!wantsHtml(request)) return due
-        return sendPage(reply, await storePage(services, request, { due }))
+        return sendPage(reply, await storePage(services, request, due))
       }
       return orShowAgain(reply, work, () => storePage(services, request))
     },
@@ -314,11 +290,7 @@ const dueInWords: readonly (readonly [what: DueKind, words: Text, hint: Text])[]
   ],
 ]
 
-async function storePage(
-  services: Services,
-  request: FastifyRequest,
-  { due = null }: { due?: MadeDue | null } = {},
-): Promise<HtmlPage> {
+async function storePage(services: Services, request: FastifyRequest, due: MadeDue | null = null): Promise<HtmlPage> {
   const own = ownIn(request)
   const [store, { admitted: applications, others }, changes, isAllowed] = await Promise.all([
     findTestStore(services, own),

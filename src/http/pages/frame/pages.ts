@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import { type Format, formatOf } from '../../../foundation/texts/format.ts'
 import type { FailureKind } from '../../../foundation/values/failure.ts'
+import type { Writing } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'
-import type { CallerServices } from '../../html/request.ts'
-import { idIn, type PageRequest, type RecordRequest, readRecordRequest, readRequest, type Sent } from './request.ts'
+import { type CallerServices, formOf, isJson, languageFor, merchantCaller, textIn } from '../../html/request.ts'
+import { readIds } from '../../server/json/parameters.ts'
+import { digest } from '../../server/requests/compression.ts'
+import type { PageRequest, RecordRequest, Sent } from './request.ts'
 
 type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form'>
 
@@ -50,6 +55,39 @@ export function recordPages<Served extends Resource>(
     },
     ({ id, etag }) => ({ id, etag }),
   )
+}
+
+export function readRequest(request: FastifyRequest, services: CallerServices, isOutdated = false): PageRequest {
+  const { params, query, method } = request
+  const typed = method === 'POST' ? formOf(request) : null
+  return { caller: merchantCaller(request, services), params, query, writing: writingOf(request), typed, isOutdated }
+}
+
+/** How numbers are written in the fields of a form, shown and sent back: as its reader writes them. JSON is of programs, with a point. */
+export function writingOf(request: FastifyRequest): Writing & Format {
+  const format = isJson(request) ? formatOf('en-US') : languageFor(request).format
+  const person = request.session?.person
+  return { ...format, currencyCode: person?.kind === 'merchant' ? person.store.currency : '' }
+}
+
+/** Throws `bad-request` and `not-found` for an id of no record. */
+async function readRecordRequest<Known>(
+  asked: PageRequest,
+  resource: Resource,
+  id: number,
+): Promise<RecordRequest<Known>> {
+  const text = await getRecord(asked.caller, resource, id)
+  return { ...asked, id, record: JSON.parse(text), text, etag: tagOf(text, asked) }
+}
+
+/** The number in the address under this name. */
+export function idIn({ params }: Pick<PageRequest, 'params'>, name = 'id'): number {
+  return readIds(params, name)[name] as number
+}
+
+/** The entity tag for a form that is shown: of what it changes as it is, or as the form that comes back first showed it. */
+export function tagOf(text: string, { typed, isOutdated }: Pick<PageRequest, 'typed' | 'isOutdated'>): string {
+  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(text)
 }
 
 function framed<Asked extends PageRequest>(

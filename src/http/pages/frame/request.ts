@@ -1,14 +1,9 @@
-// What a request says to a page of a store, read once at the door. Pages are functions of these values.
+// What a request says to a page of a store, read once at the door (pages.ts). Pages are functions of these values.
 
-import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/resource.ts'
-import { getRecord } from '../../../engine/reading/read.ts'
 import type { Format } from '../../../foundation/texts/format.ts'
-import { type Writing, writingOf } from '../../html/numbers.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../html/request.ts'
-import { readIds } from '../../server/json/parameters.ts'
-import { digest } from '../../server/requests/compression.ts'
+import type { Writing } from '../../html/numbers.ts'
+import type { CallerServices, Form } from '../../html/request.ts'
 
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
@@ -40,29 +35,3 @@ export interface RecordRequest<Known = Wire> extends PageRequest {
 
 /** A request with a form. */
 export type Sent<Asked extends PageRequest> = Asked & { readonly typed: Form }
-
-export function readRequest(request: FastifyRequest, services: CallerServices, isOutdated = false): PageRequest {
-  const { params, query, method } = request
-  const typed = method === 'POST' ? formOf(request) : null
-  return { caller: merchantCaller(request, services), params, query, writing: writingOf(request), typed, isOutdated }
-}
-
-/** Throws `bad-request` and `not-found` for an id of no record. */
-export async function readRecordRequest<Known>(
-  asked: PageRequest,
-  resource: Resource,
-  id: number,
-): Promise<RecordRequest<Known>> {
-  const text = await getRecord(asked.caller, resource, id)
-  return { ...asked, id, record: JSON.parse(text), text, etag: tagOf(text, asked) }
-}
-
-/** The number in the address under this name. */
-export function idIn({ params }: Pick<PageRequest, 'params'>, name = 'id'): number {
-  return readIds({ [name]: textIn(params, name) }, name)[name] as number
-}
-
-/** The entity tag for a form that is shown: of what it changes as it is, or as the form that comes back first showed it. */
-export function tagOf(text: string, { typed, isOutdated }: Pick<PageRequest, 'typed' | 'isOutdated'>): string {
-  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(text)
-}

@@ -6,13 +6,12 @@ import { rateLimitOf, throttleInput } from '../../../access/stores/rate-limit.ts
 import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
-import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
-import { readIds } from '../../server/json/parameters.ts'
+import { idIn, writingOf } from '../frame/pages.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
-import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
+import { listedIn, PAGE } from './lists.ts'
 
 const home = '/operator/applications'
 
@@ -22,10 +21,11 @@ const opening = namedObject({ OpenToMerchants: z.enum(['true', 'false'], 'must b
 /** Adds the pages of applications and their limits, and of developers. */
 export function applicationPages(app: FastifyInstance, services: AccessServices): void {
   const { page, form } = pagesFor(app, 'operator')
+  const again = (request: FastifyRequest) => applicationPage(services, request)
   page(home, (request) => applicationsPage(services, request))
-  page(`${home}/:id`, (request) => applicationPage(services, request))
+  page(`${home}/:id`, again)
   const save = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
+    const id = idIn(request)
     const Throttle = limitIn(formOf(request), writingOf(request))
     const given = readInput(changedLimit, { Throttle })
     await updateApplication(services, id, given, actorOf(request))
@@ -38,18 +38,17 @@ export function applicationPages(app: FastifyInstance, services: AccessServices)
   )
   const { form: provedForm } = pagesFor(app, 'operator').proved
   const open = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
+    const id = idIn(request)
     const { OpenToMerchants } = readInput(opening, formOf(request))
     await updateApplication(services, id, { OpenToMerchants: OpenToMerchants === 'true' }, actorOf(request))
     return `${home}/${id}?notice=settings-saved`
   }
-  provedForm(`${home}/:id/merchants`, open, (request) => applicationPage(services, request))
+  provedForm(`${home}/:id/merchants`, open, again)
   page('/operator/developers', (request) => developersPage(services, request))
 }
 
 async function applicationsPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
-  const offset = offsetIn(request)
-  const name = searchIn(request, 'name')
+  const { sought: name, part, shown } = listedIn(request, home, 'name')
   const rows = await db.application.findMany({
     where: name === '' ? {} : { name: { contains: name, mode: 'insensitive' } },
     select: {
@@ -62,15 +61,13 @@ async function applicationsPage({ db }: AccessServices, request: FastifyRequest)
       _count: { select: { subscriptions: true } },
     },
     orderBy: { id: 'asc' },
-    skip: offset,
-    take: PAGE + 1,
+    ...part,
   })
-  const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
-  return { template: '/pages/operator/applications', title: t('Applications'), values: { name }, data }
+  return { template: '/pages/operator/applications', title: t('Applications'), values: { name }, data: shown(rows) }
 }
 
 async function applicationPage({ db }: AccessServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
+  const id = idIn(request)
   const application = await db.application.findUnique({
     where: { id },
     select: {
@@ -106,7 +103,7 @@ async function applicationPage({ db }: AccessServices, request: FastifyRequest, 
 }
 
 async function developersPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
-  const offset = offsetIn(request)
+  const { part, shown } = listedIn(request, '/operator/developers')
   const rows = await db.developer.findMany({
     select: {
       id: true,
@@ -116,9 +113,7 @@ async function developersPage({ db }: AccessServices, request: FastifyRequest): 
       applications: { select: { id: true, name: true }, take: 10 },
     },
     orderBy: { id: 'asc' },
-    skip: offset,
-    take: PAGE + 1,
+    ...part,
   })
-  const data = { ...pageOf(rows, { home: '/operator/developers', offset }) }
-  return { template: '/pages/operator/developers', title: t('Developers'), data }
+  return { template: '/pages/operator/developers', title: t('Developers'), data: shown(rows) }
 }

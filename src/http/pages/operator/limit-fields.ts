@@ -5,10 +5,7 @@ import type { Form } from '../../html/request.ts'
 // The two fields of a limit of calls. Both empty: the contract's.
 
 /** Returns what a form says; null: the contract's limit. */
-export function limitIn(
-  form: Form,
-  writing: Writing,
-): { Capacity: number | null; LeakPerSecond: number | null } | null {
+export function limitIn(form: Form, writing: Writing) {
   const Capacity = numberIn(form, 'Capacity', writing)
   const LeakPerSecond = numberIn(form, 'LeakPerSecond', writing)
   return Capacity === null && LeakPerSecond === null ? null : { Capacity, LeakPerSecond }

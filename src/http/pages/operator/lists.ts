@@ -4,27 +4,22 @@ import { textIn } from '../../html/request.ts'
 /** Rows of a page. */
 export const PAGE = 100
 
-const OFFSET = /^\d{1,6}$/
-
-/** Returns the number of rows before the page; anything else than a number counts as 0. */
-export function offsetIn(request: FastifyRequest): number {
-  return Number(OFFSET.exec(textIn(request.query, 'offset'))?.[0] ?? 0)
-}
-
 const SEARCH_LENGTH_MAX = 254
 
-/** Returns what somebody looks for. What no column can hold finds nothing, as other texts do. */
-export function searchIn(request: FastifyRequest, name: string): string {
-  const text = textIn(request.query, name).trim().slice(0, SEARCH_LENGTH_MAX)
-  return text.toWellFormed().replaceAll('\0', '\uFFFD')
-}
-
-/** Returns what a list's template shows of `rows`, one of which may be the first of the next page. */
-export function pageOf<Row>(
-  rows: readonly Row[],
-  { home, offset, filters = {} }: { home: string; offset: number; filters?: Readonly<Record<string, string>> },
-) {
-  const given = Object.entries(filters).filter(([, value]) => value !== '')
-  const next = new URLSearchParams([...given, ['offset', String(offset + PAGE)]])
-  return { rows: rows.slice(0, PAGE), offset, next: rows.length > PAGE ? `${home}?${next}` : null }
+/** Returns what the address of a list at `home` asks for, and looks for by `search`. An offset that is no number counts as 0. */
+export function listedIn({ query }: FastifyRequest, home: string, search = '') {
+  const offset = Number(/^\d{1,6}$/.exec(textIn(query, 'offset'))?.[0] ?? 0)
+  const text = (search === '' ? '' : textIn(query, search)).trim().slice(0, SEARCH_LENGTH_MAX)
+  // What no column can hold finds nothing, as other texts do.
+  const sought = text.toWellFormed().replaceAll('\0', '\uFFFD')
+  const next = new URLSearchParams({ ...(sought !== '' && { [search]: sought }), offset: String(offset + PAGE) })
+  return {
+    sought,
+    /** The rows to read: one more than is shown, for a page may follow. */
+    part: { skip: offset, take: PAGE + 1 },
+    /** What the list's template shows of the rows that were read. */
+    shown: <Row>(rows: readonly Row[]) => {
+      return { rows: rows.slice(0, PAGE), offset, next: rows.length > PAGE ? `${home}?${next}` : null }
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { inviteOperator, listOperators, newOperator, removeOperator } from '../../../access/people/operators.ts'
 import type { ResetServices } from '../../../access/people/reset.ts'
 import { t } from '../../../foundation/texts/text.ts'
@@ -6,7 +6,7 @@ import { readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, sessionOf } from '../../html/request.ts'
-import { readIds } from '../../server/json/parameters.ts'
+import { idIn } from '../frame/pages.ts'
 import { linkPage } from '../people/hand-over.ts'
 
 const home = '/operator/operators'
@@ -22,17 +22,13 @@ export function operatorsPages(app: FastifyInstance, services: ResetServices): v
   })
 
   page(home, (request) => listPage(request))
-  form(
-    home,
-    async (request, reply) => {
-      const { Email } = readInput(newOperator, formOf(request))
-      return sendPage(reply, linkPage(await inviteOperator(services, Email, actorOf(request)), home))
-    },
-    (request) => listPage(request, formOf(request)),
-  )
+  const add = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Email } = readInput(newOperator, formOf(request))
+    return sendPage(reply, linkPage(await inviteOperator(services, Email, actorOf(request)), home))
+  }
+  form(home, add, (request) => listPage(request, formOf(request)))
   const remove = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
-    await removeOperator(services, id, actorOf(request))
+    await removeOperator(services, idIn(request), actorOf(request))
     return `${home}?notice=operator-removed`
   }
   form(`${home}/:id/remove`, remove, (request) => listPage(request))

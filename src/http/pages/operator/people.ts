@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordAudit } from '../../../access/audit/audit.ts'
 import { mailsAre } from '../../../access/mail/write.ts'
 import { factorColumns, isFactorInForce } from '../../../access/people/factors/in-force.ts'
@@ -11,9 +11,9 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
-import { readIds } from '../../server/json/parameters.ts'
+import { idIn } from '../frame/pages.ts'
 import { linkPage } from '../people/hand-over.ts'
-import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
+import { listedIn, PAGE } from './lists.ts'
 
 const home = '/operator/people'
 
@@ -23,42 +23,37 @@ const accountKinds: readonly AccountKind[] = ['merchant', 'developer', 'operator
 export function peoplePages(app: FastifyInstance, services: ResetServices): void {
   const { page, form } = pagesFor(app, 'operator').proved
   page(home, (request) => peoplePage(services, request))
-  page(`${home}/:id`, (request) => personPage(services, request))
-
-  form(
-    `${home}/:id/reset`,
-    async (request, reply) => {
-      const { id } = readIds(request.params, 'id')
-      const kind = accountKinds.find((each) => each === textIn(formOf(request), 'Kind'))
-      const identity = await identityById(services, id)
-      const of = { merchant: identity.users, developer: identity.developers, operator: identity.operators }
-      if (!kind || of[kind].length === 0) {
-        throw new StoreFailure('bad-request', 'Kind must be a kind of account that the person has', { field: 'Kind' })
-      }
-      const { email } = identity
-      const handed = await inTransaction(services.db, async (tx) => {
-        const about = { actor: actorOf(request), target: email, details: { byLink: true } }
-        await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over' })
-        for (const { storeId } of kind === 'merchant' ? identity.users : []) {
-          await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over', storeId })
-        }
-        return handOverReset(tx, services, { kind, email, identityId: id })
-      })
-      const link = services.config.publicUrl + handed.link
-      return sendPage(reply, linkPage({ email, link, expiresAt: handed.expiresAt }, `${home}/${id}`))
-    },
-    (request) => personPage(services, request),
-  )
-
   const again = (request: FastifyRequest) => personPage(services, request)
+  page(`${home}/:id`, again)
+  const reset = async (request: FastifyRequest, reply: FastifyReply) => {
+    const id = idIn(request)
+    const kind = accountKinds.find((each) => each === textIn(formOf(request), 'Kind'))
+    const identity = await identityById(services, id)
+    const of = { merchant: identity.users, developer: identity.developers, operator: identity.operators }
+    if (!kind || of[kind].length === 0) {
+      throw new StoreFailure('bad-request', 'Kind must be a kind of account that the person has', { field: 'Kind' })
+    }
+    const { email } = identity
+    const handed = await inTransaction(services.db, async (tx) => {
+      const about = { actor: actorOf(request), target: email, details: { byLink: true } }
+      await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over' })
+      for (const { storeId } of kind === 'merchant' ? identity.users : []) {
+        await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over', storeId })
+      }
+      return handOverReset(tx, services, { kind, email, identityId: id })
+    })
+    const link = services.config.publicUrl + handed.link
+    return sendPage(reply, linkPage({ email, link, expiresAt: handed.expiresAt }, `${home}/${id}`))
+  }
+  form(`${home}/:id/reset`, reset, again)
   const remove = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
+    const id = idIn(request)
     await requestFactorRemoval(services, id, actorOf(request))
     return `${home}/${id}?notice=factor-removal`
   }
   form(`${home}/:id/factor-removal`, remove, again)
   const keep = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
+    const id = idIn(request)
     await cancelFactorRemoval(services, id, actorOf(request))
     return `${home}/${id}?notice=factor-kept`
   }
@@ -66,8 +61,7 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
 }
 
 async function peoplePage({ db, now }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
-  const offset = offsetIn(request)
-  const email = searchIn(request, 'email')
+  const { sought: email, part, shown } = listedIn(request, home, 'email')
   const rows = await db.identity.findMany({
     where: email === '' ? {} : { email: { contains: email, mode: 'insensitive' } },
     select: {
@@ -79,13 +73,11 @@ async function peoplePage({ db, now }: ResetServices, request: FastifyRequest): 
       _count: { select: { users: true, developers: true, operators: true } },
     },
     orderBy: { id: 'asc' },
-    skip: offset,
-    take: PAGE + 1,
+    ...part,
   })
   const at = now()
   const people = rows.map((row) => ({ ...row, hasFactor: isFactorInForce(row, at) }))
-  const data = { ...pageOf(people, { home, offset, filters: { email } }) }
-  return { template: '/pages/operator/people', title: t('People'), values: { email }, data }
+  return { template: '/pages/operator/people', title: t('People'), values: { email }, data: shown(people) }
 }
 
 const identityColumns = {
@@ -117,7 +109,7 @@ async function identityById({ db }: ResetServices, id: number) {
 }
 
 async function personPage(services: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
-  const person = await identityById(services, readIds(request.params, 'id').id)
+  const person = await identityById(services, idIn(request))
   const { users, developers, operators } = person
   const kinds = [
     ...(users.length > 0 ? [['merchant', t('the store administration')]] : []),

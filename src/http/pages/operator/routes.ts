@@ -3,10 +3,9 @@ import type { ResetServices } from '../../../access/people/reset.ts'
 import { readInput } from '../../../foundation/values/input.ts'
 import { answerUnknownAddress } from '../../html/errors.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { accountPages } from '../people/account.ts'
+import { areaPages } from '../people/account.ts'
 import { auditPage, auditQuery } from '../people/audit.ts'
-import { resetPages } from '../people/reset.ts'
-import { operatorPages as area, signInPages } from '../people/sign-in.ts'
+import { operatorPages as area } from '../people/sign-in.ts'
 import { applicationPages } from './applications.ts'
 import { operatorsPages } from './operators.ts'
 import { type OverviewServices, overviewPages } from './overview.ts'
@@ -22,9 +21,7 @@ export type OperatorPagesServices = ResetServices & OverviewServices & StorePage
  * read in a sandbox alone. What programs do with OPERATOR_KEY is in src/http/operator.
  */
 export function operatorAdministration(app: FastifyInstance, services: OperatorPagesServices): void {
-  signInPages(app, services, area)
-  resetPages(app, services, area)
-  accountPages(app, services, area)
+  areaPages(app, services, area)
   overviewPages(app, services)
   storePages(app, services)
   testStorePages(app, services)

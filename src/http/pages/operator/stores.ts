@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type MailServices, mailsAre } from '../../../access/mail/write.ts'
 import { emailInput } from '../../../access/people/passwords.ts'
 import type { AccessServices } from '../../../access/stores/access-changes.ts'
@@ -12,15 +12,15 @@ import { invite, listInvitations, withdrawInvitation } from '../../../shop/staff
 import { listMembers, removeMember } from '../../../shop/staff/members.ts'
 import { builtInRoles } from '../../../shop/staff/roles.ts'
 import { listRoles } from '../../../shop/staff/store-roles.ts'
-import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, linesIn } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
+import { idIn, writingOf } from '../frame/pages.ts'
 import { answerInvitation, inviteByForm } from '../people/hand-over.ts'
 import { services as allServices } from '../records/services.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
-import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
+import { listedIn, PAGE } from './lists.ts'
 
 const home = '/operator/stores'
 const MEMBERS_MAX = 500
@@ -35,69 +35,66 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   pagesFor(app, 'operator').page(home, (request) => storesPage(services, request))
   const { page, form } = pagesFor(app, 'operator').proved
   const again = (request: FastifyRequest) => storePage(services, request)
+  const asTyped = (request: FastifyRequest) => storePage(services, request, formOf(request))
 
   page(`${home}/new`, () => newPage(services))
-  form(
-    home,
-    async (request, reply) => {
-      const { Name, SecureURL, Currency, TimeZone, Email } = formOf(request)
-      const optional = { ...(Currency !== '' && { Currency }), ...(TimeZone !== '' && { TimeZone }) }
-      const given = readInput(unownedStore, { Name, SecureURL, ...optional })
-      const owner = readInput(ownerOnly, { Email })
-      const actor = actorOf(request)
-      const { store, invitation } = await inTransaction(services.db, async (tx) => {
-        const store = await createUnownedStore({ ...services, db: tx }, given, actor)
-        const wanted = { Email: owner.Email, Role: 'owner' }
-        const invitation = await invite({ ...services, db: tx }, store.id, wanted, { actor, userId: null })
-        return { store, invitation }
-      })
-      return answerInvitation(reply, invitation, `${home}/${store.id}`)
-    },
-    (request) => newPage(services, formOf(request)),
-  )
+  const open = (request: FastifyRequest, reply: FastifyReply) => openStore(services, request, reply)
+  form(home, open, (request) => newPage(services, formOf(request)))
 
   page(`${home}/:id`, again)
-  const save = async (request: FastifyRequest) => {
-    const sent = formOf(request)
-    const { Name, SecureURL, Currency, TimeZone } = sent
-    const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
-    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent, writingOf(request)) }
-    const given = readInput(changedStore, members)
-    await updateStore(services, storeIdIn(request), given, actorOf(request))
-    return `${home}/${storeIdIn(request)}?notice=settings-saved`
-  }
-  form(
-    `${home}/:id`,
-    (request) => save(request).catch(inFormFields(storeFields)),
-    (request) => storePage(services, request, formOf(request)),
-  )
+  const save = (request: FastifyRequest) => saveSettings(services, request).catch(inFormFields(storeFields))
+  form(`${home}/:id`, save, asTyped)
   const rotate = async (request: FastifyRequest) => {
-    await rotateUserKey(services, storeIdIn(request), actorOf(request))
-    return `${home}/${storeIdIn(request)}?notice=user-key-rotated`
+    await rotateUserKey(services, idIn(request), actorOf(request))
+    return `${home}/${idIn(request)}?notice=user-key-rotated`
   }
   form(`${home}/:id/user-key`, rotate, again)
 
-  form(
-    `${home}/:id/invitations`,
-    (request, reply) => {
-      const storeId = storeIdIn(request)
-      const by = { actor: actorOf(request), userId: null }
-      return inviteByForm(services, [request, reply], { storeId, by, back: `${home}/${storeId}` })
-    },
-    (request) => storePage(services, request, formOf(request)),
-  )
+  const inviteTo = (request: FastifyRequest, reply: FastifyReply) => {
+    const storeId = idIn(request)
+    return inviteByForm(services, [request, reply], { storeId, by: byOperator(request), back: `${home}/${storeId}` })
+  }
+  form(`${home}/:id/invitations`, inviteTo, asTyped)
   const withdraw = async (request: FastifyRequest) => {
     const { id: storeId, itemId: id } = readIds(request.params, 'id', 'itemId')
-    await withdrawInvitation(services, { storeId, id }, { actor: actorOf(request), userId: null })
+    await withdrawInvitation(services, { storeId, id }, byOperator(request))
     return `${home}/${storeId}?notice=invitation-withdrawn`
   }
   form(`${home}/:id/invitations/:itemId/withdraw`, withdraw, again)
   const remove = async (request: FastifyRequest) => {
     const { id: storeId, itemId: userId } = readIds(request.params, 'id', 'itemId')
-    await removeMember(services, { storeId, userId }, { actor: actorOf(request), userId: null })
+    await removeMember(services, { storeId, userId }, byOperator(request))
     return `${home}/${storeId}?notice=person-removed`
   }
   form(`${home}/:id/people/:itemId/remove`, remove, again)
+}
+
+/** Opens a store, and invites its owner in the same transaction. */
+async function openStore(services: StorePagesServices, request: FastifyRequest, reply: FastifyReply) {
+  const { Name, SecureURL, Currency, TimeZone, Email } = formOf(request)
+  const optional = { ...(Currency !== '' && { Currency }), ...(TimeZone !== '' && { TimeZone }) }
+  const given = readInput(unownedStore, { Name, SecureURL, ...optional })
+  const owner = { ...readInput(ownerOnly, { Email }), Role: 'owner' }
+  const { store, invitation } = await inTransaction(services.db, async (tx) => {
+    const store = await createUnownedStore({ ...services, db: tx }, given, actorOf(request))
+    return { store, invitation: await invite({ ...services, db: tx }, store.id, owner, byOperator(request)) }
+  })
+  return answerInvitation(reply, invitation, `${home}/${store.id}`)
+}
+
+async function saveSettings(services: StorePagesServices, request: FastifyRequest): Promise<string> {
+  const sent = formOf(request)
+  const { Name, SecureURL, Currency, TimeZone } = sent
+  const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
+  const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent, writingOf(request)) }
+  const given = readInput(changedStore, members)
+  await updateStore(services, idIn(request), given, actorOf(request))
+  return `${home}/${idIn(request)}?notice=settings-saved`
+}
+
+/** An operator is none of the store's people. */
+function byOperator(request: FastifyRequest) {
+  return { actor: actorOf(request), userId: null }
 }
 
 /** What the records of a table are called. */
@@ -111,14 +108,8 @@ function storeFields(field: string): string {
   return limitFields(field).replace(/^SecureURLs\..*/, 'SecureURLs')
 }
 
-function storeIdIn({ params }: FastifyRequest): number {
-  const { id } = params as { id: string }
-  return readIds({ id }, 'id').id
-}
-
 async function storesPage({ db }: StorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
-  const offset = offsetIn(request)
-  const name = searchIn(request, 'name')
+  const { sought: name, part, shown } = listedIn(request, home, 'name')
   const like = { contains: name, mode: 'insensitive' } as const
   const rows = await db.store.findMany({
     where: name === '' ? {} : { OR: [{ name: like }, { hosts: { some: { host: like } } }] },
@@ -131,11 +122,9 @@ async function storesPage({ db }: StorePagesServices, request: FastifyRequest): 
       _count: { select: { users: true, subscriptions: true } },
     },
     orderBy: { id: 'asc' },
-    skip: offset,
-    take: PAGE + 1,
+    ...part,
   })
-  const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
-  return { template: '/pages/operator/stores', title: t('Stores'), values: { name }, data }
+  return { template: '/pages/operator/stores', title: t('Stores'), values: { name }, data: shown(rows) }
 }
 
 function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = {}): HtmlPage {
@@ -145,15 +134,35 @@ function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = 
 }
 
 async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
-  const { db, config } = services
-  const id = storeIdIn(request)
+  const id = idIn(request)
   const store = await storeWithKey(services, id)
+  const { name, secureUrl, furtherUrls, currency, timeZone, throttle, createdAt, userKeyBroughtAt } = store
+  const settings = {
+    Name: name,
+    SecureURL: secureUrl,
+    SecureURLs: furtherUrls.join('\n'),
+    Currency: currency,
+    TimeZone: timeZone,
+    ...limitValues(throttle, writingOf(request)),
+  }
+  const contents = await contentsOf(services, id)
+  return {
+    template: '/pages/operator/store',
+    title: name,
+    values: { ...settings, Role: 'owner', ...typed },
+    data: { id, createdAt, userKeyBroughtAt, ...contents, zones, mails: mailsAre(services.config) },
+  }
+}
+
+/** Who may enter a store, and how much it holds. */
+async function contentsOf(services: StorePagesServices, storeId: number) {
+  const { db } = services
   const [members, invitations, own, subscriptions, counts, testStore] = await Promise.all([
-    listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
-    listInvitations(services, id),
-    listRoles(db, id),
+    listMembers(services, { storeId, limit: MEMBERS_MAX, offset: 0 }),
+    listInvitations(services, storeId),
+    listRoles(db, storeId),
     db.subscription.findMany({
-      where: { storeId: id },
+      where: { storeId },
       select: {
         id: true,
         tokenBroughtAt: true,
@@ -164,40 +173,10 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
       orderBy: { id: 'asc' },
       take: PAGE,
     }),
-    db.recordCount.groupBy({ by: ['table'], where: { storeId: id }, _sum: { count: true } }),
-    db.testStore.findUnique({
-      where: { storeId: id },
-      select: { state: true, developer: { select: { email: true } } },
-    }),
+    db.recordCount.groupBy({ by: ['table'], where: { storeId }, _sum: { count: true }, orderBy: { table: 'asc' } }),
+    db.testStore.findUnique({ where: { storeId }, select: { state: true, developer: { select: { email: true } } } }),
   ])
-  const { name, secureUrl, furtherUrls, currency, timeZone, throttle, userKeyBroughtAt } = store
-  const addresses = { SecureURL: secureUrl, SecureURLs: furtherUrls.join('\n') }
-  const values = {
-    Name: name,
-    ...addresses,
-    Currency: currency,
-    TimeZone: timeZone,
-    ...limitValues(throttle, writingOf(request)),
-  }
-  return {
-    template: '/pages/operator/store',
-    title: name,
-    values: { ...values, Role: 'owner', ...typed },
-    data: {
-      id,
-      createdAt: store.createdAt,
-      userKeyBroughtAt,
-      testStore,
-      members,
-      invitations,
-      roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],
-      subscriptions,
-      records: counts.map(({ table, _sum }) => ({
-        name: recordsIn(table),
-        count: _sum.count ?? 0,
-      })),
-      zones,
-      mails: mailsAre(config),
-    },
-  }
+  const roles = [...Object.keys(builtInRoles), ...own.map(({ role }) => role)]
+  const records = counts.map(({ table, _sum }) => ({ name: recordsIn(table), count: _sum.count ?? 0 }))
+  return { testStore, members, invitations, roles, subscriptions, records }
 }

@@ -6,7 +6,7 @@ import { type AllowedServices, allowTestStores, areTestStoresAllowed } from '../
 import type { HtmlPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
-import { offsetIn, PAGE, pageOf } from './lists.ts'
+import { listedIn } from './lists.ts'
 
 const home = '/operator/test-stores'
 
@@ -28,7 +28,7 @@ export function testStorePages(app: FastifyInstance, services: TestStorePagesSer
 }
 
 async function listPage(services: TestStorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
-  const offset = offsetIn(request)
+  const { part, shown } = listedIn(request, home)
   const rows = await services.db.testStore.findMany({
     select: {
       storeId: true,
@@ -38,10 +38,8 @@ async function listPage(services: TestStorePagesServices, request: FastifyReques
       developer: { select: { email: true, identityId: true } },
     },
     orderBy: { storeId: 'asc' },
-    skip: offset,
-    take: PAGE + 1,
+    ...part,
   })
-  const isAllowed = await areTestStoresAllowed(services)
-  const data = { ...pageOf(rows, { home, offset }), isAllowed }
+  const data = { ...shown(rows), isAllowed: await areTestStoresAllowed(services) }
   return { template: '/pages/operator/test-stores', title: t('Test stores'), data }
 }

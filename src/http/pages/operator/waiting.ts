@@ -4,7 +4,7 @@ import { mailsAre } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { offsetIn, PAGE, pageOf } from './lists.ts'
+import { listedIn } from './lists.ts'
 
 // What waits to leave the server, or did not: deliveries by receiver, and mails.
 
@@ -20,19 +20,9 @@ const states: Readonly<Record<string, Text>> = {
   failed: t('given up'),
 }
 
-interface Receiver {
-  readonly host: string
-  readonly webhooks: number
-  readonly stores: number
-  readonly pending: number
-  readonly failing: number
-  readonly paused: number
-  readonly oldest: Date | null
-}
-
 /** The receivers that wait or fail, without those of test stores, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
 export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPage> {
-  const receivers = await db.$queryRaw<Receiver[]>`
+  const receivers = await db.$queryRaw`
     WITH "troubled" AS (
       SELECT "Webhook".*, "waiting"."count", "waiting"."oldest" FROM "Webhook"
       CROSS JOIN LATERAL (
@@ -51,11 +41,7 @@ export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPag
       count(*) FILTER (WHERE "failingSince" IS NOT NULL)::int AS "failing", count(*) FILTER (WHERE "pauseReason" IS NOT NULL)::int AS "paused",
       min("oldest") AS "oldest"
     FROM "troubled" GROUP BY 1 ORDER BY min("oldest") NULLS LAST, 1 LIMIT ${RECEIVERS_SHOWN}`
-  return {
-    template: '/pages/operator/deliveries',
-    title: t('Deliveries'),
-    data: { receivers, now: now() },
-  }
+  return { template: '/pages/operator/deliveries', title: t('Deliveries'), data: { receivers, now: now() } }
 }
 
 /** The numbers of mails by state, each counted up to 10,000. */
@@ -72,15 +58,15 @@ export async function mailCounts({ db }: Pick<DataServices, 'db'>): Promise<Read
  */
 export async function mailsPage(request: FastifyRequest, services: DataServices & OutboxServices): Promise<HtmlPage> {
   const { db, now, config } = services
-  const offset = offsetIn(request)
-  const unsent = await listMailboxMails(services, { limit: PAGE + 1, offset })
+  const { part, shown } = listedIn(request, '/operator/mails')
+  const unsent = await listMailboxMails(services, { limit: part.take, offset: part.skip })
   const mails = await db.mail.findMany({
     where: { state: { in: ['waiting', 'bounced', 'failed'] } },
     select: { id: true, subject: true, recipient: true, state: true, reason: true, attempts: true, createdAt: true },
     orderBy: { id: 'desc' },
     take: MAILS_SHOWN,
   })
-  const shown = { ...pageOf(unsent, { home: '/operator/mails', offset }), states, mailsAre: mailsAre(config) }
-  const data = { ...shown, mails, counts: await mailCounts({ db }), now: now() }
+  const counts = await mailCounts({ db })
+  const data = { ...shown(unsent), states, mailsAre: mailsAre(config), mails, counts, now: now() }
   return { template: '/pages/operator/mails', title: t('Mails'), data }
 }

@@ -7,55 +7,40 @@ import { browserName } from '../../../access/people/browser-name.ts'
 import { listFactors } from '../../../access/people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../../access/people/locale.ts'
 import { identityOf } from '../../../access/people/proof.ts'
+import type { ResetServices } from '../../../access/people/reset.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../../access/people/sessions.ts'
+import type { SignInServices } from '../../../access/people/sign-in.ts'
 import { locales } from '../../../foundation/texts/language.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
+import { leadOn, pagesOf } from '../../html/page-routes.ts'
 import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
 import { addressPages } from './address.ts'
 import { alertChoices, alertForms } from './alerts.ts'
 import { factorPages } from './factors.ts'
 import { provePages } from './prove.ts'
-import { type Area, clientOf, signOut } from './sign-in.ts'
+import { resetPages } from './reset.ts'
+import { type Area, byPerson, signInPages, signOut } from './sign-in.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
   Session: z.union([z.literal('others'), formId(which)], which),
 })
 
+/** Adds the pages on which people of an area sign in, choose a new password and look after their accounts. */
+export function areaPages(app: FastifyInstance, services: SignInServices & ResetServices, area: Area): void {
+  signInPages(app, services, area)
+  resetPages(app, services, area)
+  accountPages(app, services, area)
+}
+
 /** Adds the pages of the signed-in person's account: its password, address, second factors, language and sessions. */
-export function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
+function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
   const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
-  const done = (reply: FastifyReply, notice: string) =>
-    wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
-  const again = async (request: FastifyRequest): Promise<HtmlPage> => {
-    const session = sessionOf(request)
-    const sessions = await listSessions(services, session)
-    const mails = mailsAre(services.config)
-    const factors = await listFactors(services, session)
-    const alerts = await alertChoices(services, session.person)
-    const locale = identityOf(session).locale ?? ''
-    // Both forms have a field CurrentPassword.
-    const isOfAddress = request.url.startsWith(`${account}/address`)
-    const data = {
-      account,
-      sessions,
-      mails,
-      factors,
-      alerts,
-      locales,
-      locale,
-      isOfAddress,
-      browserName,
-      now: services.now(),
-    }
-    return { template: '/pages/people/account', title: t('Your account'), data }
-  }
-
+  const again = (request: FastifyRequest) => accountPage(services, area, request)
   get(account, async (request, reply) => {
     if (wantsHtml(request)) return sendPage(reply, await again(request))
     const session = sessionOf(request)
@@ -65,9 +50,8 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
   })
 
   const setPassword = async (request: FastifyRequest, reply: FastifyReply) => {
-    const by = { actor: actorOf(request), devices: app.sessionCookies.readDevices(request), ...clientOf(request) }
-    await changePassword(services, sessionOf(request), sentBy(request), by)
-    return done(reply, 'password-changed')
+    await changePassword(services, sessionOf(request), sentBy(request), byPerson(request))
+    return leadOn(reply, `${account}?notice=password-changed`)
   }
   form(`${account}/password`, setPassword, again)
   addressPages(app, services, area, again)
@@ -78,25 +62,53 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
   const setLocale = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Locale } = readInput(chosenLocale, sentBy(request))
     await chooseLocale(services, sessionOf(request), Locale === '' ? null : Locale, actorOf(request))
-    return done(reply, 'language-chosen')
+    return leadOn(reply, `${account}?notice=language-chosen`)
   }
   form(`${account}/language`, setLocale, again)
 
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))
-    const session = sessionOf(request)
-    if (ended === session.id) return signOut(services, area, reply)
-    if (ended === 'others') await endOtherSessions(services, session, actorOf(request))
-    else {
-      const sessions = await listSessions(services, session)
-      if (!sessions.some(({ id }) => id === ended)) {
-        throw new StoreFailure('not-found', 'You are no longer signed in there', { field: 'Session' })
-      }
-      await endSession(services, ended, actorOf(request))
-    }
-    return done(reply, 'sessions-ended')
+    if (ended === sessionOf(request).id) return signOut(services, area, reply)
+    await endOthers(services, request, ended)
+    return leadOn(reply, `${account}?notice=sessions-ended`)
   }
   form(`${account}/sessions`, endSessions, again)
+}
+
+async function accountPage(services: AddressServices, area: Area, request: FastifyRequest): Promise<HtmlPage> {
+  const session = sessionOf(request)
+  const account = `${area.path}/account`
+  return {
+    template: '/pages/people/account',
+    title: t('Your account'),
+    data: {
+      account,
+      sessions: await listSessions(services, session),
+      mails: mailsAre(services.config),
+      factors: await listFactors(services, session),
+      alerts: await alertChoices(services, session.person),
+      locales,
+      locale: identityOf(session).locale ?? '',
+      // Both forms have a field CurrentPassword.
+      isOfAddress: request.url.startsWith(`${account}/address`),
+      browserName,
+      now: services.now(),
+    },
+  }
+}
+
+/** Ends all other sessions of the person, or one of them. */
+async function endOthers(services: AddressServices, request: FastifyRequest, ended: number | 'others'): Promise<void> {
+  const session = sessionOf(request)
+  if (ended === 'others') {
+    await endOtherSessions(services, session, actorOf(request))
+    return
+  }
+  const sessions = await listSessions(services, session)
+  if (!sessions.some(({ id }) => id === ended)) {
+    throw new StoreFailure('not-found', 'You are no longer signed in there', { field: 'Session' })
+  }
+  await endSession(services, ended, actorOf(request))
 }
 
 function sessionRecord({ id, createdAt, seenAt, address, userAgent, isThis }: ListedSession) {

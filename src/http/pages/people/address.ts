@@ -5,9 +5,9 @@ import { joinAccounts } from '../../../access/people/join.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
-import { actorOf, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
-import type { Area } from './sign-in.ts'
+import { leadOn, pagesOf } from '../../html/page-routes.ts'
+import { actorOf, sentBy, sessionOf, textIn } from '../../html/request.ts'
+import { type Area, byPerson } from './sign-in.ts'
 
 const link = namedObject({ Token: z.string('must be a text') })
 
@@ -23,14 +23,10 @@ export function addressPages(
 ): void {
   const { page, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
-  const by = (request: FastifyRequest) => ({
-    actor: actorOf(request),
-    devices: app.sessionCookies.readDevices(request),
-  })
 
   const ask = async (request: FastifyRequest, reply: FastifyReply) => {
-    const what = await requestAddress(services, sessionOf(request), sentBy(request), by(request))
-    return wantsHtml(request) ? `${account}?notice=address-${what}` : reply.code(204).send()
+    const what = await requestAddress(services, sessionOf(request), sentBy(request), byPerson(request))
+    return leadOn(reply, `${account}?notice=address-${what}`)
   }
   form(`${account}/address/change`, ask, async (request) => {
     return { ...(await again(request)), values: { Email: textIn(sentBy(request), 'Email') } }
@@ -45,14 +41,14 @@ export function addressPages(
   const confirm = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Token } = readInput(link, sentBy(request))
     await confirmAddress(services, sessionOf(request), Token, actorOf(request))
-    return wantsHtml(request) ? `${account}?notice=address-changed` : reply.code(204).send()
+    return leadOn(reply, `${account}?notice=address-changed`)
   }
   form(`${account}/address`, confirm, (request) => confirmPage(textIn(sentBy(request), 'Token')))
 
   if (area.kind !== 'merchant') return
   const join = async (request: FastifyRequest, reply: FastifyReply) => {
-    await joinAccounts(services, sessionOf(request), sentBy(request), by(request))
-    return wantsHtml(request) ? `${account}?notice=accounts-joined` : reply.code(204).send()
+    await joinAccounts(services, sessionOf(request), sentBy(request), byPerson(request))
+    return leadOn(reply, `${account}?notice=accounts-joined`)
   }
   form(`${account}/join`, join, again)
 }

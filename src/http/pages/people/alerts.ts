@@ -7,8 +7,8 @@ import { type AlertOwner, chooseAlerts, chosenAlerts, readAlerts } from '../../.
 import { operatorAlerts, storeAlertsFor } from '../../../shop/alerts/kinds.ts'
 import { privilegesOf } from '../../../shop/staff/roles.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
-import { formOf, isForm, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
+import { leadOn, pagesOf } from '../../html/page-routes.ts'
+import { formOf, isForm, sentBy, sessionOf } from '../../html/request.ts'
 import type { Area } from './sign-in.ts'
 
 /** Adds what a person wants to be told of by mail. `again` is the account's page. */
@@ -24,7 +24,7 @@ export function alertForms(
     const { owner, kinds } = alertsOf(sessionOf(request).person)
     const possible = kinds.map(([kind]) => kind)
     await chooseAlerts(services, owner, possible, Alerts)
-    return wantsHtml(request) ? `${area.path}/account?notice=settings-saved` : reply.code(204).send()
+    return leadOn(reply, `${area.path}/account?notice=settings-saved`)
   }
   pagesOf(app, area.kind).form(`${area.path}/account/alerts`, choose, again)
 }

@@ -5,7 +5,7 @@ import { findStoreAt } from '../../../access/stores/caller-store.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
+import { leadOn, pagesOf } from '../../html/page-routes.ts'
 import { formId, merchantOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 
 /** `next`: the page to open afterwards. Sent by forms only. */
@@ -32,7 +32,7 @@ export function changeStorePages(app: FastifyInstance, services: SessionServices
   const change = async (request: FastifyRequest, reply: FastifyReply) => {
     const { UserId } = readInput(chosenAccount, sentBy(request))
     await changeStore(services, sessionOf(request), UserId)
-    return wantsHtml(request) ? nextAddress(sentBy(request), '/admin') : reply.code(204).send()
+    return leadOn(reply, nextAddress(sentBy(request), '/admin'))
   }
   form('/admin/change-store', change, (request) => pageOf(merchantOf(request).others, sentBy(request)))
 }

@@ -42,25 +42,19 @@ export function factorStepPages(
   const signIn = `${path}/sign-in`
   const address = `${signIn}/factor`
   const waitingOf = (request: FastifyRequest) => {
-    return { kind, token: app.sessionCookies.readWaiting(request, kind) ?? '', ...clientOf(request) }
+    return { kind, token: app.sessionCookies.read(request, `${kind}-factor`) ?? '', ...clientOf(request) }
   }
   /** The page of the step. Null: no sign-in waits. */
   const stepPage = async (request: FastifyRequest, sent: unknown): Promise<HtmlPage | null> => {
     const waiting = await findWaiting(services, waitingOf(request))
     if (!waiting) return null
     const data = { address, signIn, hasPasskey: waiting.hasPasskey && hasPasskeys(services.config) }
-    return {
-      template: '/pages/people/factor-step',
-      title: t('Second factor'),
-      data,
-      values: { next: nextAddress(sent, path) },
-    }
+    const values = { next: nextAddress(sent, path) }
+    return { template: '/pages/people/factor-step', title: t('Second factor'), data, values }
   }
-  const again = async (request: FastifyRequest) => {
-    return (await stepPage(request, sentBy(request))) ?? signInPage(request)
-  }
-  const finished = (reply: FastifyReply, opened: EnteredSession) => {
-    app.sessionCookies.clearWaiting(reply, kind)
+  const again = async (request: FastifyRequest) => (await stepPage(request, sentBy(request))) ?? signInPage(request)
+  const finish = (reply: FastifyReply, opened: EnteredSession) => {
+    app.sessionCookies.clear(reply, `${kind}-factor`)
     return begin(reply, opened)
   }
 
@@ -69,24 +63,23 @@ export function factorStepPages(
     if (page) return sendPage(reply, page)
     return reply.redirect(`${signIn}?${new URLSearchParams({ next: nextAddress(request.query, path) })}`, 303)
   })
-
   const byCode = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Code: code } = readInput(shownCode, sentBy(request))
-    return finished(reply, await signInWithCode(services, { ...waitingOf(request), code }))
+    return finish(reply, await signInWithCode(services, { ...waitingOf(request), code }))
   }
   form(address, byCode, again)
 
   post(`${address}/passkey/options`, (request) => waitingPasskeyRequest(services, waitingOf(request)))
-  const bySecondPasskey = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { Credential: credential } = readInput(shownPasskey, sentBy(request))
-    return finished(reply, await signInWithSecondPasskey(services, { ...waitingOf(request), credential }))
-  }
+  const bySecondPasskey = async (request: FastifyRequest, reply: FastifyReply) =>
+    finish(reply, await signInWithSecondPasskey(services, { ...waitingOf(request), ...credentialIn(request) }))
   form(`${address}/passkey`, bySecondPasskey, again)
 
   post(`${signIn}/passkey/options`, (request) => signInPasskeyRequest(services, kind, request.ip))
-  const byPasskey = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { Credential: credential } = readInput(shownPasskey, sentBy(request))
-    return begin(reply, await signInWithPasskey(services, { kind, credential, ...clientOf(request) }))
-  }
+  const byPasskey = async (request: FastifyRequest, reply: FastifyReply) =>
+    begin(reply, await signInWithPasskey(services, { kind, ...credentialIn(request), ...clientOf(request) }))
   form(`${signIn}/passkey`, byPasskey, signInPage)
+}
+
+function credentialIn(request: FastifyRequest): { credential: unknown } {
+  return { credential: readInput(shownPasskey, sentBy(request)).Credential }
 }

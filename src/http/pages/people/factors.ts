@@ -19,7 +19,7 @@ import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
+import { leadOn, pagesOf } from '../../html/page-routes.ts'
 import { actorOf, formId, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import type { Area } from './sign-in.ts'
 
@@ -28,30 +28,38 @@ const confirmation = namedObject({ Code: z.string('must be a text') })
 
 /** Adds the pages on which a signed-in person sets up and removes the own second factors. */
 export function factorPages(app: FastifyInstance, services: FactorServices, area: Area): void {
-  const { get, page, post, form } = pagesOf(app, area.kind).proved
-  const address = `${area.path}/account/factors`
-  const again = async (request: FastifyRequest): Promise<HtmlPage> => {
-    const factors = await listFactors(services, sessionOf(request))
-    const data = { address, home: area.path, factors, canUsePasskey: hasPasskeys(services.config), now: services.now() }
-    const values = { Name: textIn(sentBy(request), 'Name') }
-    return { template: '/pages/people/factors', title: t('Second factor'), data, values }
-  }
-  const done = (reply: FastifyReply, notice: string) =>
-    wantsHtml(reply.request) ? `${address}?notice=${notice}` : reply.code(204).send()
-  /** Shows new recovery codes, this once. Without any, there is only a notice. */
-  const withCodes = (reply: FastifyReply, codes: readonly string[], notice: string) => {
-    if (!wantsHtml(reply.request)) return reply.send({ RecoveryCodes: codes })
-    if (codes.length === 0) return done(reply, notice)
-    const data = { codes, home: area.path, notice: null }
-    return sendPage(reply, { template: '/pages/people/recovery-codes', title: t('Your recovery codes'), data })
-  }
-
+  const { get, post, form } = pagesOf(app, area.kind).proved
+  const address = addressIn(area)
+  const again = (request: FastifyRequest) => factorsPage(services, area, request)
   get(address, async (request, reply) => {
     if (wantsHtml(request)) return sendPage(reply, await again(request))
     return factorsRecord(await listFactors(services, sessionOf(request)))
   })
+  authenticatorPages(app, services, area)
 
-  const setUp = `${address}/authenticator`
+  const renew = async (request: FastifyRequest, reply: FastifyReply) => {
+    return showCodes(reply, area, await newRecoveryCodes(services, sessionOf(request), actorOf(request)), '')
+  }
+  form(`${address}/codes`, renew, again)
+
+  post(`${address}/passkeys/options`, (request) => startPasskey(services, sessionOf(request)))
+  const add = async (request: FastifyRequest, reply: FastifyReply) => {
+    const codes = await addPasskey(services, sessionOf(request), sentBy(request), actorOf(request))
+    return showCodes(reply, area, codes, 'passkey-added')
+  }
+  form(`${address}/passkeys`, add, again)
+  const drop = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Passkey } = readInput(removedPasskey, sentBy(request))
+    await removePasskey(services, sessionOf(request), Passkey, actorOf(request))
+    return leadOn(reply, `${address}?notice=passkey-removed`)
+  }
+  form(`${address}/passkeys/remove`, drop, again)
+}
+
+function authenticatorPages(app: FastifyInstance, services: FactorServices, area: Area): void {
+  const { page, form } = pagesOf(app, area.kind).proved
+  const setUp = `${addressIn(area)}/authenticator`
+  const again = (request: FastifyRequest) => factorsPage(services, area, request)
   const setUpPage = async (request: FastifyRequest): Promise<HtmlPage> => {
     const waiting = await waitingAuthenticator(services, sessionOf(request))
     if (!waiting) throw new StoreFailure('not-found', 'No authenticator app is being set up: begin at your account')
@@ -72,34 +80,36 @@ export function factorPages(app: FastifyInstance, services: FactorServices, area
   const confirm = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Code } = readInput(confirmation, sentBy(request))
     const codes = await confirmAuthenticator(services, sessionOf(request), { Code }, actorOf(request))
-    return withCodes(reply, codes, 'authenticator-added')
+    return showCodes(reply, area, codes, 'authenticator-added')
   }
   form(`${setUp}/confirm`, confirm, (request, _reply, { kind }) =>
     kind === 'conflict' ? again(request) : setUpPage(request),
   )
   const remove = async (request: FastifyRequest, reply: FastifyReply) => {
     await removeAuthenticator(services, sessionOf(request), actorOf(request))
-    return done(reply, 'authenticator-removed')
+    return leadOn(reply, `${addressIn(area)}?notice=authenticator-removed`)
   }
   form(`${setUp}/remove`, remove, again)
+}
 
-  const renew = async (request: FastifyRequest, reply: FastifyReply) => {
-    return withCodes(reply, await newRecoveryCodes(services, sessionOf(request), actorOf(request)), '')
-  }
-  form(`${address}/codes`, renew, again)
+function addressIn({ path }: Area): string {
+  return `${path}/account/factors`
+}
 
-  post(`${address}/passkeys/options`, (request) => startPasskey(services, sessionOf(request)))
-  const add = async (request: FastifyRequest, reply: FastifyReply) => {
-    const codes = await addPasskey(services, sessionOf(request), sentBy(request), actorOf(request))
-    return withCodes(reply, codes, 'passkey-added')
-  }
-  form(`${address}/passkeys`, add, again)
-  const drop = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { Passkey } = readInput(removedPasskey, sentBy(request))
-    await removePasskey(services, sessionOf(request), Passkey, actorOf(request))
-    return done(reply, 'passkey-removed')
-  }
-  form(`${address}/passkeys/remove`, drop, again)
+async function factorsPage(services: FactorServices, area: Area, request: FastifyRequest): Promise<HtmlPage> {
+  const factors = await listFactors(services, sessionOf(request))
+  const canUsePasskey = hasPasskeys(services.config)
+  const data = { address: addressIn(area), home: area.path, factors, canUsePasskey, now: services.now() }
+  const values = { Name: textIn(sentBy(request), 'Name') }
+  return { template: '/pages/people/factors', title: t('Second factor'), data, values }
+}
+
+/** Shows new recovery codes, this once. Without any, there is only a notice. */
+function showCodes(reply: FastifyReply, area: Area, codes: readonly string[], notice: string) {
+  if (!wantsHtml(reply.request)) return reply.send({ RecoveryCodes: codes })
+  if (codes.length === 0) return `${addressIn(area)}?notice=${notice}`
+  const data = { codes, home: area.path, notice: null }
+  return sendPage(reply, { template: '/pages/people/recovery-codes', title: t('Your recovery codes'), data })
 }
 
 function factorsRecord({ authenticatorSince, passkeys, recoveryCodes, endAt }: Factors) {

@@ -6,9 +6,9 @@ import { identityOf } from '../../../access/people/proof.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
-import { actorOf, nextAddress, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
-import type { Area } from './sign-in.ts'
+import { leadOn, pagesOf } from '../../html/page-routes.ts'
+import { nextAddress, sentBy, sessionOf } from '../../html/request.ts'
+import { type Area, byPerson } from './sign-in.ts'
 
 /** `next`: the page to open afterwards. Sent by forms only. */
 const shownPassword = namedObject({ Password: z.string('must be a text'), next: z.unknown().optional() })
@@ -21,25 +21,18 @@ export function provePages(app: FastifyInstance, services: PasskeyServices, area
   const provePage = async (request: FastifyRequest, sent: unknown): Promise<HtmlPage> => {
     const { identityId } = identityOf(sessionOf(request))
     const hasPasskey = hasPasskeys(services.config) && (await services.db.passkey.count({ where: { identityId } })) > 0
-    const data = { address, hasPasskey }
-    return {
-      template: '/pages/people/prove',
-      title: t('Is it still you?'),
-      data,
-      values: { next: nextAddress(sent, area.path) },
-    }
+    const values = { next: nextAddress(sent, area.path) }
+    return { template: '/pages/people/prove', title: t('Is it still you?'), data: { address, hasPasskey }, values }
   }
   const again = (request: FastifyRequest) => provePage(request, sentBy(request))
-  const onward = (request: FastifyRequest, reply: FastifyReply) =>
-    wantsHtml(request) ? nextAddress(sentBy(request), area.path) : reply.code(204).send()
+  const onward = (reply: FastifyReply) => leadOn(reply, nextAddress(sentBy(reply.request), area.path))
 
   get(address, async (request, reply) => sendPage(reply, await provePage(request, request.query)))
 
   const byPassword = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Password } = readInput(shownPassword, sentBy(request))
-    const by = { actor: actorOf(request), devices: app.sessionCookies.readDevices(request) }
-    await proveByPassword(services, sessionOf(request), { Password }, by)
-    return onward(request, reply)
+    await proveByPassword(services, sessionOf(request), { Password }, byPerson(request))
+    return onward(reply)
   }
   form(address, byPassword, again)
 
@@ -47,7 +40,7 @@ export function provePages(app: FastifyInstance, services: PasskeyServices, area
   const byPasskey = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Credential } = readInput(shownPasskey, sentBy(request))
     await proveByPasskey(services, sessionOf(request), Credential)
-    return onward(request, reply)
+    return onward(reply)
   }
   form(`${address}/passkey`, byPasskey, again)
 }

@@ -12,7 +12,7 @@ import {
 import { andOf, type Phrase, t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { orShowAgain, pagesFor } from '../../html/page-routes.ts'
+import { leadOn, orShowAgain, pagesFor } from '../../html/page-routes.ts'
 import { formId, sentBy, textIn, wantsHtml } from '../../html/request.ts'
 import { type Area, clientOf } from './sign-in.ts'
 
@@ -70,7 +70,7 @@ export function resetPages(app: FastifyInstance, services: ResetServices, area: 
     const { Token, Password, Identity } = readInput(newPasswordBody, sentBy(request))
     const identityIds = Identity ? [Identity] : []
     await resetPassword(services, area.kind, { token: Token, password: Password, identityIds }, clientOf(request))
-    return wantsHtml(request) ? `${area.path}/sign-in?notice=password-reset` : reply.code(204).send()
+    return leadOn(reply, `${area.path}/sign-in?notice=password-reset`)
   }
   form(`${address}/password`, change, async (request, _reply, { field }) =>
     field === 'Token' ? askPage() : linkPage(textIn(sentBy(request), 'Token')),

@@ -17,7 +17,7 @@ import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor, pagesOf } from '../../html/page-routes.ts'
-import { localeOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
+import { actorOf, localeOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { factorStepPages } from './factor-step.ts'
 
 /** The pages for one kind of person. */
@@ -72,7 +72,7 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
     if (!wantsHtml(request)) return begin(reply, await signIn(services, { ...input, code: Code }))
     const step = await signInStep(services, input)
     if (!('awaits' in step)) return begin(reply, step)
-    app.sessionCookies.setWaiting(reply, area.kind, step.awaits)
+    app.sessionCookies.keep(reply, `${area.kind}-factor`, step.awaits)
     return `${address}/factor?${new URLSearchParams({ next: nextAddress(sentBy(request), area.path) })}`
   }
   const again = (request: FastifyRequest) => {
@@ -160,7 +160,12 @@ export function clientOf(request: FastifyRequest) {
 }
 
 export function deviceOf(request: FastifyRequest) {
-  return { ...clientOf(request), devices: request.server.sessionCookies.readDevices(request) }
+  return { ...clientOf(request), devices: request.server.sessionCookies.read(request, 'devices') }
+}
+
+/** Who changes the own account, and on what device. */
+export function byPerson(request: FastifyRequest) {
+  return { actor: actorOf(request), ...deviceOf(request) }
 }
 
 /** Sends the browser its new session and ends the former. Redirects browsers to `next`; programs get the session. */
@@ -173,7 +178,7 @@ export async function beginSession(
   const { request } = reply
   if (request.session) await endSession(services, request.session.id, request.actor)
   reply.server.sessionCookies.set(reply, kind, opened)
-  reply.server.sessionCookies.setDevices(reply, opened.devices)
+  reply.server.sessionCookies.keep(reply, 'devices', opened.devices)
   if (wantsHtml(request)) return reply.redirect(nextAddress(sentBy(request), path), 303)
   return reply.send({ Email: opened.email, ExpiresAt: opened.expiresAt.toISOString() })
 }

@@ -1,10 +1,13 @@
+import type { FastifyReply } from 'fastify'
 import { findOrdered, notFound, readTexts } from '../../../engine/reading/read.ts'
+import type { Text } from '../../../foundation/texts/text.ts'
 import { isId } from '../../../foundation/values/int32.ts'
 import { CHOSEN_MAX as ALL_MAX } from '../../../shop/csv/lines/limits.ts'
+import type { HtmlPage } from '../../html/page.ts'
 import { refusedFields } from '../../html/page-routes.ts'
 import { textIn } from '../../html/request.ts'
 import type { PageRequest, Sent } from '../frame/request.ts'
-import { askedIn, orderOf } from './list-page.ts'
+import { askedIn, listPage, orderOf } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import type { Service } from './services.ts'
 
@@ -22,6 +25,17 @@ export function chosenIn(sent: unknown): number[] {
     throw refusedFields([{ field: 'ids', problem: 'must be the numbers of records, with commas between them' }])
   }
   return [...chosen]
+}
+
+/** The list, where the form of what is to be done with the records that it chooses was refused; `labels` are of its fields. */
+export async function listShownAgain(
+  asked: PageRequest,
+  reply: FastifyReply,
+  service: Service,
+  labels: Readonly<Record<string, Text>>,
+): Promise<HtmlPage> {
+  const page = await listPage(asked, service, reply)
+  return { ...page, values: { ...page.values, ...asked.typed }, data: { ...page.data, labels } }
 }
 
 /** Whether the form of a list chooses everything that the filters of its address match. */

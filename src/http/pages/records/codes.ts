@@ -8,27 +8,48 @@ import {
   readUsedNumbers,
 } from '../../../shop/resources/return-lists/return-lists.ts'
 import { listStatusNames } from './order-words.ts'
-import type { List, Service, Value } from './services.ts'
+import type { Parts, Value } from './services.ts'
 
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
 
-type Kind = 'statuses' | 'payment' | ReturnKind
-type ReturnKind = 'return-reasons' | 'return-methods' | 'return-statuses'
+type Reader = Pick<Caller, 'db' | 'store'>
+type Named = Omit<Code, 'name'> & { readonly name: Phrase }
 
-const returnListOf: Readonly<Record<ReturnKind, ReturnListName>> = {
-  'return-reasons': 'reasons',
-  'return-methods': 'methods',
-  'return-statuses': 'statuses',
+/** A list of the store. */
+interface Kind {
+  readonly read: (reader: Reader) => Promise<readonly Named[]>
+  /** Reads the numbers that records have, of a list that need not name them. */
+  readonly readUsed?: (reader: Reader) => Promise<readonly number[]>
+  /** What a number is called that the list does not name. */
+  readonly unnamed: (number: string) => Phrase
+}
+
+const statuses: Kind = {
+  read: async ({ db, store }) =>
+    (await listStatusNames(db, store.id)).map(({ id, text, visible }) => ({ id, name: text, visible })),
+  unnamed: (number) => t('Status {number}', { number }),
+}
+const paymentMethods: Kind = {
+  read: ({ db, store }) => listPaymentMethods(db, store.id),
+  unnamed: (number) => t('Payment method {number}', { number }),
+}
+
+function ofReturns(list: ReturnListName, unnamed: Kind['unnamed']): Kind {
+  return {
+    read: (reader) => readReturnList(reader, list),
+    readUsed: (reader) => readUsedNumbers(reader, list),
+    unnamed,
+  }
 }
 
 /** By the wire names of the fields, in whatever record they are. */
 const kindOf: Readonly<Record<string, Kind>> = {
-  OrderStatusID: 'statuses',
-  ShipmentOrderStatus: 'statuses',
-  BillingPaymentMethodID: 'payment',
-  RMAReasonID: 'return-reasons',
-  RMAMethodID: 'return-methods',
-  RMAStatusID: 'return-statuses',
+  OrderStatusID: statuses,
+  ShipmentOrderStatus: statuses,
+  BillingPaymentMethodID: paymentMethods,
+  RMAReasonID: ofReturns('reasons', (number) => t('Reason {number}', { number })),
+  RMAMethodID: ofReturns('methods', (number) => t('Compensation {number}', { number })),
+  RMAStatusID: ofReturns('statuses', (number) => t('Status {number}', { number })),
 }
 
 type Choices = readonly (readonly [value: string, text: Phrase])[]
@@ -44,28 +65,8 @@ export function isCoded({ path, field }: Pick<Value, 'path' | 'field'>): boolean
 }
 
 /** The paths of what lists of the store name in records of a service, or in a part of one. */
-export function codedPaths({
-  values,
-  lists = [],
-}: {
-  readonly values: readonly Value[]
-  readonly lists?: readonly List[]
-}): string[] {
+export function codedPaths({ values, lists }: Parts): string[] {
   return [...values.filter(isCoded).map(({ path }) => path.join('.')), ...lists.flatMap(codedPaths)]
-}
-
-/** The same of a whole record. */
-export function codedInRecord({ values, sections }: Pick<Service, 'values' | 'sections'>): string[] {
-  return codedPaths({ values, lists: sections.flatMap(({ list }) => list ?? []) })
-}
-
-/** What a number of a list is called that the list does not name. */
-const unnamed: Readonly<Record<Kind, (number: string) => Phrase>> = {
-  statuses: (number) => t('Status {number}', { number }),
-  payment: (number) => t('Payment method {number}', { number }),
-  'return-reasons': (number) => t('Reason {number}', { number }),
-  'return-methods': (number) => t('Compensation {number}', { number }),
-  'return-statuses': (number) => t('Status {number}', { number }),
 }
 
 /** The names of a store for the numbers of these fields. */
@@ -88,38 +89,37 @@ export async function readCodes(
   { withUsed = false }: { withUsed?: boolean } = {},
 ): Promise<Codes> {
   const kinds = new Set([...paths].flatMap((path) => kindAt(path) ?? []))
-  const read = [...kinds].map(async (kind) => [kind, await codesOf(reader, kind, withUsed)] as const)
+  const read = [...kinds].map(async (kind) => [kind, await readList(reader, kind, withUsed)] as const)
   const lists = new Map(await Promise.all(read))
-  const nameOf = (kind: Kind, number: string): Phrase => lists.get(kind)?.named.get(number) ?? unnamed[kind](number)
+  const listAt = (path: string) => {
+    const kind = kindAt(path)
+    return kind === null ? undefined : lists.get(kind)
+  }
   return {
     textAt(path, value) {
-      const kind = kindAt(path)
       const number = String(value ?? '').trim()
       // A payment method is a text, which may be anything.
-      if (kind === null || !/^[1-9]\d{0,9}$/.test(number)) return null
-      return lists.has(kind) ? nameOf(kind, number) : null
+      return /^[1-9]\d{0,9}$/.test(number) ? (listAt(path)?.nameOf(number) ?? null) : null
     },
     choicesFor(value, typed) {
-      const kind = isCoded(value) ? kindAt(value.path.join('.')) : null
-      const list = kind && lists.get(kind)
-      if (!kind || !list) return null
+      const list = isCoded(value) ? listAt(value.path.join('.')) : undefined
+      if (list === undefined) return null
       const none = value.field.kind === 'integer' ? '0' : ''
       const isNone = typed === '' || typed === '0'
       const offered = list.codes.filter(({ id, visible }) => visible || String(id) === typed)
-      const others = isNone || list.named.has(typed) ? [] : [[typed, nameOf(kind, typed)] as const]
+      const others = isNone || list.isNamed(typed) ? [] : [[typed, list.nameOf(typed)] as const]
       // An order always has a status.
-      const first = kind === 'statuses' && !isNone ? [] : [[isNone ? typed : none, t('Not chosen')] as const]
+      const first = list.kind === statuses && !isNone ? [] : [[isNone ? typed : none, t('Not chosen')] as const]
       return [...first, ...offered.map(({ id, name }) => [String(id), name] as const), ...others]
     },
     filterFor(path, typed) {
-      const kind = kindAt(path)
-      const list = kind && lists.get(kind)
-      if (!kind || !list) return null
+      const list = listAt(path)
+      if (list === undefined) return null
       const others = new Set([...list.used.map(String), typed].filter((number) => /^\d{1,10}$/.test(number)))
-      const nameless = [...others].filter((number) => !list.named.has(number))
+      const nameless = [...others].filter((number) => !list.isNamed(number))
       return [
         ...list.codes.map(({ id, name }) => [String(id), name] as const),
-        ...nameless.map((number) => [number, number === '0' ? t('Not chosen') : nameOf(kind, number)] as const),
+        ...nameless.map((number) => [number, number === '0' ? t('Not chosen') : list.nameOf(number)] as const),
       ]
     },
   }
@@ -130,20 +130,9 @@ function kindAt(path: string): Kind | null {
   return Object.hasOwn(kindOf, name) ? (kindOf[name] ?? null) : null
 }
 
-type Reader = Pick<Caller, 'db' | 'store'>
-type Named = Omit<Code, 'name'> & { readonly name: Phrase }
-
-const readers: Readonly<Record<'statuses' | 'payment', (reader: Reader) => Promise<readonly Named[]>>> = {
-  statuses: async ({ db, store }) =>
-    (await listStatusNames(db, store.id)).map(({ id, text, visible }) => ({ id, name: text, visible })),
-  payment: ({ db, store }) => listPaymentMethods(db, store.id),
-}
-
-async function codesOf(reader: Reader, kind: Kind, withUsed: boolean) {
-  const list = kind === 'statuses' || kind === 'payment' ? null : returnListOf[kind]
-  const [codes, used] = await Promise.all([
-    list === null ? readers[kind as keyof typeof readers](reader) : readReturnList(reader, list),
-    list !== null && withUsed ? readUsedNumbers(reader, list) : [],
-  ])
-  return { codes, used, named: new Map(codes.map(({ id, name }) => [String(id), name])) }
+async function readList(reader: Reader, kind: Kind, withUsed: boolean) {
+  const [codes, used = []] = await Promise.all([kind.read(reader), withUsed ? kind.readUsed?.(reader) : []])
+  const names = new Map(codes.map(({ id, name }) => [String(id), name]))
+  const isNamed = (number: string) => names.has(number)
+  return { kind, codes, used, isNamed, nameOf: (number: string): Phrase => names.get(number) ?? kind.unnamed(number) }
 }

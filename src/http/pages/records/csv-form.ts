@@ -30,11 +30,10 @@ export const exportForm: CsvForm = { headings: 'names', separator: 'comma', deci
 
 /** What spreadsheets of the reader's country open without a question: where decimals have a comma, cells have semicolons. */
 export function spreadsheetForm({ decimalSign }: Writing): CsvForm {
-  return { headings: 'words', ...(decimalSign === ',' ? commas : points) }
+  return decimalSign === ','
+    ? { headings: 'words', separator: 'semicolon', decimal: 'comma' }
+    : { headings: 'words', separator: 'comma', decimal: 'point' }
 }
-
-const commas = { separator: 'semicolon', decimal: 'comma' } as const
-const points = { separator: 'comma', decimal: 'point' } as const
 
 /** The form that an address asks for; of what it leaves out, `otherwise`. Throws `bad-request` for what there is not. */
 export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {
@@ -57,7 +56,7 @@ export interface CsvColumn {
 
 interface CsvFile {
   readonly columns: readonly CsvColumn[]
-  readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]>
+  readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]> | readonly []
   /** Of columns of money. Absent: there are none. */
   readonly currency?: string
 }

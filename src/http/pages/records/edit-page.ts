@@ -45,7 +45,7 @@ export async function editPage(
     ? { form: {}, choices: new Map() }
     : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
   const title = t('{record}: {part}', { record: titleOf(service, record), part: section.title })
-  const codes = await readCodes(caller, codedPaths({ values: section.values, lists: list === null ? [] : [list] }))
+  const codes = await readCodes(caller, codedPaths({ ...section, lists: list === null ? [] : [list] }))
   const fields = fieldsOf(section.values, 'update', form, isOutdated ? stored : null, codes)
   return {
     template: '/pages/records/edit',
@@ -154,7 +154,7 @@ export async function newPage({ caller, query, writing, typed }: PageRequest, se
   const all = { values: service.values, list: null }
   const sent = typed === null || Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
-  const codes = await readCodes(caller, codedPaths(all))
+  const codes = await readCodes(caller, codedPaths({ ...all, lists: [] }))
   // Browsers say nothing of a required field that is folded.
   const isToSee = ({ value: { field }, name }: { value: Value; name: string }) =>
     field.required ||

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Caller } from '../../../engine/caller.ts'
-import type { JsonText, Query } from '../../../engine/definition/endpoints.ts'
+import type { JsonText } from '../../../engine/definition/endpoints.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/reading/read.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
@@ -46,24 +45,18 @@ export async function pagesAsked(
   { caller, query }: PageRequest,
   service: Service,
 ): Promise<AsyncGenerator<readonly JsonText[]>> {
+  const { resource } = service
   const { filters, sort } = askedIn(query, service)
-  const isChosen = Object.hasOwn(query as object, 'ids')
-  const read = isChosen
-    ? chosenReader(caller, service, chosenIn(query))
-    : reader(caller, service, new Map(Object.entries(filters)), sort)
+  const { by: order } = orderOf(service, sort).order
+  const chosen = Object.hasOwn(query as object, 'ids') ? chosenIn(query) : null
+  const read: ReadPage = async (behind) =>
+    chosen === null
+      ? listOrdered(caller, resource, new Map(Object.entries(filters)), { order, behind, limit: BATCH })
+      : { records: await getRecords(caller, resource, chosen), next: null }
   return pagesFrom(await read(null), read)
 }
 
 type ReadPage = (behind: Behind | null) => Promise<OrderedPage>
-
-function reader(caller: Caller, service: Service, query: Query, sort: string): ReadPage {
-  const order = orderOf(service, sort).order.by
-  return (behind) => listOrdered(caller, service.resource, query, { order, behind, limit: BATCH })
-}
-
-function chosenReader(caller: Caller, { resource }: Service, ids: readonly number[]): ReadPage {
-  return async () => ({ records: await getRecords(caller, resource, ids), next: null })
-}
 
 async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<readonly JsonText[]> {
   for (let page = first; ; page = await read(page.next)) {

@@ -9,7 +9,7 @@ import { type Form, textIn } from '../../html/request.ts'
 import type { Wire } from '../frame/request.ts'
 import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
-import { inputOf, isTicked, isWritable, itemsIn, plainText, typedOf } from './values.ts'
+import { hasLines, isTicked, isWritable, itemsIn, plainText, typedOf } from './values.ts'
 
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.
@@ -200,8 +200,8 @@ function typedIn(form: Form, name: string, { kind, numberKind }: ValueField, wri
 }
 
 /** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */
-export function isTypedAs(value: Value, typed: string, stored: string): boolean {
-  const lineBreak = inputOf(value).type === 'textarea' ? '\n' : ''
+export function isTypedAs({ field }: Value, typed: string, stored: string): boolean {
+  const lineBreak = hasLines(field) ? '\n' : ''
   const sent = (text: string) => text.replace(/\r\n?|\n/g, lineBreak)
   return sent(typed) === sent(stored)
 }

@@ -7,7 +7,7 @@ import { labelOf } from '../../../foundation/texts/label.ts'
 import { type Phrase, t, written } from '../../../foundation/texts/text.ts'
 import { changedPart, isHtmlText, textOfHtml } from '../../../foundation/values/html-text.ts'
 import { isCodedPath } from './codes.ts'
-import type { List, Service, Value } from './services.ts'
+import type { Parts, Service } from './services.ts'
 
 // What a change is in words: the path of a difference as the pages of its record name it, and its values as people read them.
 
@@ -110,11 +110,10 @@ const asNumber: KeyText = (key) => key
 
 /** What a path of a difference names, with the keys of items. */
 export function fieldAt(service: Service | null, path: string, keyText: KeyText = asNumber): Place {
-  const lists = service?.sections.flatMap(({ list }) => list ?? []) ?? []
-  return placeIn(service?.values ?? [], lists, path, keyText)
+  return placeIn(service ?? { values: [], lists: [] }, path, keyText)
 }
 
-function placeIn(values: readonly Value[], lists: readonly List[], path: string, keyText: KeyText): Place {
+function placeIn({ values, lists }: Parts, path: string, keyText: KeyText): Place {
   const [, name = '', brackets, key = '', rest] = /^(\w+)(\[(.*?)\])?(?:\.(.*))?$/.exec(path) ?? []
   const list = lists.find((each) => each.name === name)
   if (brackets === undefined && (list === undefined || rest === undefined)) {
@@ -129,7 +128,7 @@ function placeIn(values: readonly Value[], lists: readonly List[], path: string,
   // Items without keys are counted.
   const place = list?.field.key === undefined ? String(Number(key) + 1) : called
   const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: place })
-  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, keyText)
+  const inner = placeIn(list ?? { values: [], lists: [] }, rest, keyText)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { type HistoryEntry, type HistoryPage, listHistory, type RecordName } from '../../../engine/recording/history.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
 import { isEntryWhole } from '../../../shop/csv/undo/back.ts'
-import { isCodedPath, readCodes } from './codes.ts'
+import { isCodedPath, noCodes, readCodes } from './codes.ts'
 import {
   bareOf,
   type Changed,
@@ -16,7 +16,7 @@ import {
   type Reader,
 } from './history-words.ts'
 import { readTitles } from './names.ts'
-import { namesFor } from './references.ts'
+import { namesFor, noNames } from './references.ts'
 import { seenBy } from './seen.ts'
 import { serviceOfTable } from './services.ts'
 
@@ -70,8 +70,9 @@ export async function historyOf(
   const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
   const [titles, nameOfRecord, codes] = await Promise.all([
     isOfMany ? titlesOf(caller, entries) : new Map<string, ReadonlyMap<number, string>>(),
-    namesFor(caller, named),
-    readCodes(caller, coded),
+    // Most changes name nothing.
+    named.length === 0 ? noNames : namesFor(caller, named),
+    coded.length === 0 ? noCodes : readCodes(caller, coded),
   ])
   const nameOfValue: NameOf = (path, value, refersTo) => {
     const ofRecord = refersTo === null ? null : nameOfRecord(refersTo, value) || null

@@ -1,26 +1,19 @@
 import { valueIn } from '../../../foundation/values/json.ts'
 import { pictureHere } from '../../../operations/sandbox/pictures.ts'
 import type { Wire } from '../frame/request.ts'
-import type { List, Service, Value } from './services.ts'
+import type { Parts, Service } from './services.ts'
 import { itemsIn } from './values.ts'
 
 const IMAGES_MAX = 200
 /** The policy of a page is a header. */
 const ORIGINS_MAX = 20
 
-export interface Images {
-  /** By the address as it is stored: the address to load. */
-  readonly addresses: ReadonlyMap<string, string>
-  readonly origins: readonly string[]
-}
-
 /** The images that a record names, as far as a page may show them. A relative address lies in the shop, and pictures of the sandbox, which has none, on this server. */
-export function imagesOf({ values, sections }: Service, record: Wire, secureUrl: string): Images {
-  const lists = sections.flatMap(({ list }) => list ?? [])
-  const named = [...textsOf(values, record), ...lists.flatMap((list) => textsIn(list, record))]
+export function imagesOf(service: Service, record: Wire, secureUrl: string) {
+  /** By the address as it is stored: the address to load. */
   const addresses = new Map<string, string>()
   const origins = new Set<string>()
-  for (const text of new Set(named)) {
+  for (const text of new Set(textsOf(service, record))) {
     if (addresses.size === IMAGES_MAX) break
     const url = addressOf(text, secureUrl)
     const here = url && pictureHere(url)
@@ -38,18 +31,12 @@ export function originsOf(addresses: readonly string[], secureUrl: string): stri
   return [...new Set(urls.map(({ origin }) => origin))].slice(0, ORIGINS_MAX)
 }
 
-function textsOf(values: readonly Value[], record: Wire): string[] {
-  return values
+function textsOf({ values, lists }: Parts, record: Wire): string[] {
+  const own = values
     .filter(({ field }) => field.isImage)
     .map(({ path }) => String(valueIn(record, path) ?? '').trim())
     .filter((text) => text !== '')
-}
-
-function textsIn(list: List, record: Wire): string[] {
-  return itemsIn(record, list).flatMap((item) => [
-    ...textsOf(list.values, item),
-    ...list.lists.flatMap((inner) => textsIn(inner, item)),
-  ])
+  return [...own, ...lists.flatMap((list) => itemsIn(record, list).flatMap((item) => textsOf(list, item)))]
 }
 
 /** Null: no address that a page may load. The host is checked because URLs may have hosts that end a policy's directive. */

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Query } from '../../../engine/definition/endpoints.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import type { JsonText, Query } from '../../../engine/definition/endpoints.ts'
 import { distinct, type Filter, severalValues } from '../../../engine/definition/filters.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
@@ -19,8 +20,7 @@ import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { filesOf } from './files.ts'
 import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
-import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
-import type { Sorting } from './sorts.ts'
+import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
 import type { Listing, Words } from './special.ts'
 import { isNumber, titleOf } from './values.ts'
 
@@ -32,56 +32,20 @@ const TEXT_MAX = 255
 
 /** The page of a service's records: filtered, sorted and paged by the address. */
 export async function listPage(
-  { caller, query: sent, writing }: PageRequest,
+  { caller, query, writing }: PageRequest,
   whole: Service,
   reply: FastifyReply,
 ): Promise<HtmlPage> {
   const service = listedOf(caller.privileges, whole)
-  const { resource, path, special } = service
-  const { listing } = special
-  const given = readAsked(sent, service)
-  const query: Query = new Map(Object.entries(given.filters))
-  const offered = offeredColumns(service, listing)
-  const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
+  const { resource, special } = service
+  const given = readAsked(query, service)
   const { sort, order } = orderOf(service, given.sort)
-  const read = async () => {
-    if (given.unread !== null) throw given.unread
-    const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
-    if (tooLong) throw wrongField(tooLong[0], `has more than ${TEXT_MAX} characters`)
-    const behind = given.cursor === '' ? null : behindOf(given.cursor, order)
-    const listed = listOrdered(caller, resource, query, { order: order.by, behind, limit: RECORDS_SHOWN })
-    const [page, count] = await Promise.all([listed, countUpTo(caller, resource, query, COUNTED_MAX)])
-    return { ...page, count, failure: undefined }
-  }
-  // A filter that cannot be read is shown where it was typed.
-  const { records, next, count, failure } = await read().catch((error) => {
-    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
-    return { records: [], next: null, count: 0, failure: error }
-  })
-  // What the reader is not shown is not repeated.
-  const kept = keptOf({
-    ...given,
-    sort: given.sort === '' ? '' : sort,
-    columns: given.columns === '' ? '' : columns.map(({ path }) => path.join('.')).join(','),
-  })
-  const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
-  const rows = records.map((text) => {
-    const record = JSON.parse(String(text)) as Wire
-    return {
-      id: valueIn(record, service.key.path),
-      title: listing?.titleOf(record) ?? titleOf(service, record),
-      record,
-    }
-  })
-  const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
-  const ids = rows.map(({ id }) => Number(id))
-  const [views, nameOf, codes, words] = await Promise.all([
+  const { records, next, count, failure } = await readPage(caller, service, given, order)
+  const table = tableOf(service, given, records)
+  const [views, { nameOf, codes, words }] = await Promise.all([
     listViews(caller, { userId: merchantOf(reply.request).id, service: resource.service }),
-    namesFor(caller, references),
-    readCodes(caller, codedPaths(service), { withUsed: true }),
-    listing?.wordsOf(caller, ids) ?? null,
+    readWords(caller, service, table),
   ])
-  const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
     template: '/pages/records/list',
     title: service.allTitle,
@@ -89,39 +53,103 @@ export async function listPage(
     values: given.unread === null ? typedFilters(writing, service, given.filters) : given.filters,
     data: {
       service,
-      rows,
-      columns,
-      allColumns: offered,
-      isBrief: listing !== null && given.columns === '',
-      filters: filtersOf(service, listing).map(withChoices(words, codes, given.filters)),
-      codes,
-      textOf: words?.textOf ?? (() => null),
-      toneOf: words?.toneOf ?? (() => null),
       special,
-      targets: words?.targets ?? {},
+      ...table,
+      textOf: words.textOf,
+      toneOf: words.toneOf,
+      targets: words.targets,
+      filters: filtersOf(service, special.listing).map(withChoices(words, codes, given.filters)),
+      isFiltered: Object.keys(given.filters).length > 0,
+      codes,
+      nameOf,
       views,
-      query: String(new URLSearchParams(kept)),
-      here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
-      sorts: service.sorts,
+      ...addressesOf(service, given, { sort, next, columns: table.columns }),
       sort,
       count,
       countedMax: COUNTED_MAX,
-      isFiltered: Object.keys(given.filters).length > 0,
       csvChoices,
       csvForm: spreadsheetForm(writing),
-      files: filesOf(path, { ...given.filters, ...typedIn(given), ...(given.sort !== '' && { sort }) }),
-      next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
-      first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service) || special.isAddedElsewhere,
-      nameOf,
-      isNumber: (value: Value) => isNumber(value) && words?.inWords.includes(value.path.join('.')) !== true,
       canImport: canImport(service),
-      imageOf: () => null,
-      valueIn,
-      pathOf,
+      isNumber: (value: Value) => isNumber(value) && !words.inWords.includes(value.path.join('.')),
+      ...forValues,
     },
   }
 }
+
+/** What the template of a value reads. A list shows no images. */
+const forValues = { valueIn, pathOf, imageOf: () => null }
+
+/** Reads the records of a page, and how many there are. A filter that cannot be read is shown where it was typed. */
+async function readPage(
+  caller: Caller,
+  { resource }: Service,
+  given: ReadAsked,
+  order: ReturnType<typeof orderOf>['order'],
+) {
+  const query: Query = new Map(Object.entries(given.filters))
+  try {
+    if (given.unread !== null) throw given.unread
+    const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
+    if (tooLong) throw wrongField(tooLong[0], `has more than ${TEXT_MAX} characters`)
+    const behind = given.cursor === '' ? null : behindOf(given.cursor, order)
+    const listed = listOrdered(caller, resource, query, { order: order.by, behind, limit: RECORDS_SHOWN })
+    const [page, count] = await Promise.all([listed, countUpTo(caller, resource, query, COUNTED_MAX)])
+    return { ...page, count }
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    return { records: [], next: null, count: 0, failure: error }
+  }
+}
+
+/** The table of a list: its rows, the columns that it shows and those that it may show. */
+function tableOf(service: Service, given: Asked, records: readonly JsonText[]) {
+  const { listing } = service.special
+  const allColumns = offeredColumns(service, listing)
+  const columns = columnsOf(service, allColumns, given.columns || (listing?.columns.join(',') ?? ''))
+  const rows = records.map((text) => {
+    const record = JSON.parse(String(text)) as Wire
+    const title = listing?.titleOf(record) ?? titleOf(service, record)
+    return { id: Number(valueIn(record, service.key.path)), title, record }
+  })
+  return { rows, columns, allColumns, isBrief: listing !== null && given.columns === '' }
+}
+
+/** The words for what a table shows: the names of records, and what numbers mean. */
+async function readWords(caller: Caller, service: Service, { rows, columns }: ReturnType<typeof tableOf>) {
+  const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
+  const ids = rows.map(({ id }) => id)
+  const [nameOf, codes, words] = await Promise.all([
+    namesFor(caller, references),
+    readCodes(caller, codedPaths({ ...service, lists: [] }), { withUsed: true }),
+    service.special.listing?.wordsOf(caller, ids) ?? noWords,
+  ])
+  return { nameOf, codes, words }
+}
+
+/** The addresses of a list as it is, of its other pages and its files. What the reader is not shown is not repeated. */
+function addressesOf(
+  { path }: Service,
+  given: ReadAsked,
+  { sort, columns, next }: { sort: string; columns: readonly Value[]; next: Behind | null },
+) {
+  const kept = keptOf({
+    ...given,
+    sort: given.sort === '' ? '' : sort,
+    columns: given.columns === '' ? '' : columns.map(({ path }) => path.join('.')).join(','),
+  })
+  const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
+  const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
+  return {
+    query: String(new URLSearchParams(kept)),
+    here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
+    files: filesOf(path, { ...given.filters, ...typedIn(given), ...(given.sort !== '' && { sort }) }),
+    next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
+    first: given.cursor === '' ? null : address({}),
+  }
+}
+
+const noWords: Words = { inWords: [], choices: {}, targets: {}, textOf: () => null, toneOf: () => null }
 
 /** What an address keeps of a list, but for the page. */
 export function keptOf({ filters, sort, columns, unread = null }: Asked): Record<string, string> {
@@ -154,7 +182,9 @@ export function askedIn(query: unknown, service: Service): Asked {
   return asked
 }
 
-function readAsked(query: unknown, service: Service): Asked & { readonly unread: StoreFailure | null } {
+type ReadAsked = Asked & { readonly unread: StoreFailure | null }
+
+function readAsked(query: unknown, service: Service): ReadAsked {
   const { resource, filters: offered } = service
   const filters: Record<string, string> = {}
   for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
@@ -238,10 +268,10 @@ function filtersOf(service: Service, listing: Listing | null) {
 }
 
 /** Adds what a filter offers where values have names; null: anything can be typed. */
-function withChoices(words: Words | null, codes: Codes, typed: Asked['filters']) {
+function withChoices(words: Words, codes: Codes, typed: Asked['filters']) {
   return <Filter extends { readonly name: string; readonly of: string }>(filter: Filter) => {
     const { name, of } = filter
-    return { ...filter, choices: words?.choices[of] ?? codes.filterFor(of, typed[name] ?? '') }
+    return { ...filter, choices: words.choices[of] ?? codes.filterFor(of, typed[name] ?? '') }
   }
 }
 

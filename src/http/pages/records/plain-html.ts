@@ -34,6 +34,7 @@ const lists = new Set('ol ul'.split(' '))
 /** They have no content. The editor shows the last two as a word that can be deleted. */
 const voids = new Set('br hr img'.split(' '))
 const blocks = new Set([...leaves, ...containers, ...lists, 'li', 'br', 'hr'])
+const known = new Set([...inline, ...blocks, ...voids])
 
 const ENTITY_LENGTH = 6
 const bareEntities = [...latin1, ...'amp lt gt quot AMP LT GT QUOT COPY REG'.split(' ')]
@@ -91,14 +92,7 @@ function problemIn(tokens: readonly Token[]): Text | null {
       continue
     }
     const { name, isEnd, attributes } = tag
-    if (
-      !inline.has(name) &&
-      !leaves.has(name) &&
-      !containers.has(name) &&
-      !lists.has(name) &&
-      !voids.has(name) &&
-      name !== 'li'
-    )
+    if (!known.has(name))
       return t('The editor cannot keep {element} unchanged. Change the source.', { element: `<${name}>` })
     if (isEnd) {
       if (name !== parent || attributes !== '')

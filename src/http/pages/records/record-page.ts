@@ -7,7 +7,7 @@ import { valueIn } from '../../../foundation/values/json.ts'
 import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import type { RecordRequest, Wire } from '../frame/request.ts'
-import { codedInRecord, readCodes } from './codes.ts'
+import { codedPaths, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { newestHistory } from './history.ts'
 import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
@@ -31,40 +31,19 @@ export async function recordPage(
   reply: FastifyReply,
 ): Promise<HtmlPage> {
   const { resource, special } = service
-  const { privileges } = caller
   const referrers = resource.referrers.filter((one) => {
-    return !special.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
+    return !special.referrers.includes(one.table) && mayRead(caller.privileges, referringService(one).resource)
   })
   const [references, history, events, codes] = await Promise.all([
     referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
-    readCodes(caller, codedInRecord(service)),
+    readCodes(caller, codedPaths(service)),
   ])
-  const lists = service.sections.flatMap(({ list }) => list ?? [])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
-  if (htmlValues(service).some(({ path }) => hasMarkup(plainText(valueIn(record, path))))) allowFrames(reply)
-  const isLong = ({ path, field }: Value) =>
-    field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
-  const ownSections = service.sections.filter(({ slug }) => !special.sections.includes(slug))
-  const isTechnical = (path: readonly string[]) => special.technical.includes(path.join('.'))
-  const technical = service.values.filter(({ path, field }) => isTechnical(path) && isSet(field, valueIn(record, path)))
-  const sections = ownSections.map((section) => {
-    const { values, list } = section
-    const shown = values.filter(
-      ({ path, field }) => !isTechnical(path) && field.access !== 'wo' && isSet(field, valueIn(record, path)),
-    )
-    const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
-    const items = list === null ? [] : itemsIn(record, list)
-    const columns = list === null ? [] : columnsOf(list, items)
-    const isSmall =
-      list === null
-        ? shown.length <= SMALL_FACTS && !shown.some(isLong)
-        : columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
-    const isFolded = list !== null && isTechnical([list.name])
-    return { ...section, shown, items, columns, isSmall, hasForm, isFolded }
-  })
+  const framed = framedIn(record)
+  if (htmlValues(service).some((value) => framed(value) !== null)) allowFrames(reply)
   const { parts = [], ...extraData } = await special.read(caller, record)
   return {
     template: '/pages/records/record',
@@ -72,19 +51,14 @@ export async function recordPage(
     data: {
       service,
       record,
-      sections: sections.filter(({ isFolded }) => !isFolded),
-      technical,
-      technicalLists: sections.filter(({ isFolded, items }) => isFolded && items.length > 0),
-      json: JSON.stringify(recordSeenBy(privileges, resource)(record), null, 2),
+      ...partsOf(service, record),
+      json: JSON.stringify(recordSeenBy(caller.privileges, resource)(record), null, 2),
       extras: { template: special.template, partsTemplate: special.partsTemplate, parts, ...extraData },
-      framed: ({ path, field }: Value) => {
-        const text = plainText(valueIn(record, path))
-        return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
-      },
-      isLong,
+      framed,
+      isLong: isLongIn(record),
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
       references: await namedReferences(caller, references),
-      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      nameOf: await namesFor(caller, referencesIn(service, record)),
       codes,
       events,
       hasReferrers: referrers.length > 0 && special.template === null,
@@ -98,6 +72,46 @@ export async function recordPage(
       isNumber,
       pathOf,
     },
+  }
+}
+
+function isLongIn(record: Wire) {
+  return ({ path, field }: Value) => field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
+}
+
+/** The frames of values that hold HTML; null: it is shown as text. */
+function framedIn(record: Wire) {
+  return ({ path, field }: Value) => {
+    const text = plainText(valueIn(record, path))
+    return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
+  }
+}
+
+/** The sections of a record with what is set in them, and what stands folded at the end of its page. */
+function partsOf({ sections, values, special }: Service, record: Wire) {
+  const isTechnical = (path: readonly string[]) => special.technical.includes(path.join('.'))
+  const isFilled = ({ path, field }: Value) => isSet(field, valueIn(record, path))
+  const isLong = isLongIn(record)
+  const shown = sections.map((section) => {
+    const { values, list } = section
+    const set = values.filter((value) => !isTechnical(value.path) && value.field.access !== 'wo' && isFilled(value))
+    if (list === null) {
+      const hasForm = values.some((value) => isWritable(value, 'update'))
+      const isSmall = set.length <= SMALL_FACTS && !set.some(isLong)
+      return { ...section, shown: set, items: [], columns: [], isSmall, hasForm, isFolded: false }
+    }
+    const items = itemsIn(record, list)
+    const columns = columnsOf(list, items)
+    const isSmall =
+      columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
+    const hasForm = list.field.access === 'rw'
+    return { ...section, shown: set, items, columns, isSmall, hasForm, isFolded: isTechnical([list.name]) }
+  })
+  const own = shown.filter(({ slug }) => !special.sections.includes(slug))
+  return {
+    sections: own.filter(({ isFolded }) => !isFolded),
+    technical: values.filter((value) => isTechnical(value.path) && isFilled(value)),
+    technicalLists: own.filter(({ isFolded, items }) => isFolded && items.length > 0),
   }
 }
 

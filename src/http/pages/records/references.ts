@@ -9,7 +9,7 @@ import { placesIn } from './form.ts'
 import { readNames, readTitles } from './names.ts'
 import { findMatches, type Matches } from './search.ts'
 import { seenBy } from './seen.ts'
-import { type List, type Section, type Service, targetService, type Value } from './services.ts'
+import { type Parts, type Section, type Service, targetService } from './services.ts'
 import { itemsIn } from './values.ts'
 
 /** Names that a page reads of each service. Further references are shown as numbers only. */
@@ -24,6 +24,9 @@ interface Reference {
 
 /** The name of the record that a field names by this number; empty: none is known. */
 export type NameOf = (refersTo: Resource, id: unknown) => string
+
+/** Of what refers to no records. */
+export const noNames: NameOf = () => ''
 
 /** Reads the names of records that others refer to. */
 export async function namesFor(caller: Caller, references: Iterable<Reference>): Promise<NameOf> {
@@ -49,10 +52,7 @@ function seenTarget({ privileges }: Caller, refersTo: Resource): Service {
 }
 
 /** The records that a record, or an item of a list, names. */
-export function* referencesIn(
-  { values, lists }: { readonly values: readonly Value[]; readonly lists: readonly List[] },
-  record: Wire,
-): Generator<Reference> {
+export function* referencesIn({ values, lists }: Parts, record: Wire): Generator<Reference> {
   for (const { path, refersTo, leadsTo = refersTo } of values) {
     if (leadsTo !== null) yield { refersTo: leadsTo, id: Number(valueIn(record, path)) }
   }
@@ -65,17 +65,15 @@ interface ReferenceField {
   readonly refersTo: Resource
 }
 
-function* fieldsIn({ values, list }: Pick<Section, 'values' | 'list'>, form: Form): Generator<ReferenceField> {
-  for (const { path, refersTo } of values) if (refersTo !== null) yield { name: path.join('.'), refersTo }
-  if (list !== null) yield* fieldsOfList(list, form, '')
+function fieldsIn({ values, list }: Pick<Section, 'values' | 'list'>, form: Form): Generator<ReferenceField> {
+  return fieldsOf({ values, lists: list === null ? [] : [list] }, form, '')
 }
 
-function* fieldsOfList(list: List, form: Form, prefix: string): Generator<ReferenceField> {
-  const name = prefix + list.name
-  for (const place of placesIn(form, name)) {
-    const row = `${name}.${place}.`
-    for (const { path, refersTo } of list.values) if (refersTo !== null) yield { name: row + path.join('.'), refersTo }
-    for (const inner of list.lists) yield* fieldsOfList(inner, form, row)
+function* fieldsOf({ values, lists }: Parts, form: Form, prefix: string): Generator<ReferenceField> {
+  for (const { path, refersTo } of values) if (refersTo !== null) yield { name: prefix + path.join('.'), refersTo }
+  for (const list of lists) {
+    const name = prefix + list.name
+    for (const place of placesIn(form, name)) yield* fieldsOf(list, form, `${name}.${place}.`)
   }
 }
 
@@ -84,13 +82,6 @@ export function formReferences(section: Pick<Section, 'values' | 'list'>, form: 
     refersTo,
     id: Number(/^\d+$/.exec(textIn(form, name).trim())?.[0] ?? 0),
   }))
-}
-
-export interface LookedUp {
-  /** With numbers in place of typed words that match exactly one record. */
-  readonly form: Form
-  /** What other words fit, by the field's name. */
-  readonly choices: ReadonlyMap<string, Matches>
 }
 
 /**
@@ -102,8 +93,10 @@ export async function lookUp(
   section: Pick<Section, 'values' | 'list'>,
   typed: Form,
   asked = '',
-): Promise<LookedUp> {
+): Promise<{ form: Form; choices: ReadonlyMap<string, Matches> }> {
+  /** With numbers in place of typed words that match exactly one record. */
   const form: Record<string, string | string[]> = { ...typed }
+  /** What other words fit, by the field's name. */
   const choices = new Map<string, Matches>()
   let count = 0
   for (const { name, refersTo } of fieldsIn(section, typed)) {

@@ -23,6 +23,7 @@ export function seenBy(privileges: Privileges, service: Service): Service {
   return {
     ...service,
     values: seenValues(privileges, values),
+    lists: seen.flatMap(({ list }) => list ?? []),
     sections: seen.filter(({ values: left, list }) => left.length > 0 || list !== null),
     titles: titles.filter(isSeen),
     called: called.map((group) => group.filter(isSeen)),

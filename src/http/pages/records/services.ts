@@ -1,12 +1,12 @@
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
-import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
+import { containing, type Filter, type FilterKind, type Filters } from '../../../engine/definition/filters.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
+import type { Order } from '../../../engine/reading/read.ts'
+import { type Sql, sql } from '../../../foundation/database/sql.ts'
 import { capital, labelOf, plural } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import { resourceNamed, resources, targetOf } from '../../../shop/registry.ts'
 import { type ServiceWords, serviceWords } from '../../../shop/staff/names.ts'
-import { itemLabel, slugOf } from './labels.ts'
-import { type Sorting, sortsOf } from './sorts.ts'
 import { plain, type Special } from './special.ts'
 
 // What the pages of a service's records are made from: its definition, and what is handed in beside it.
@@ -25,15 +25,19 @@ export interface Value {
   readonly meanings?: ReadonlyMap<string, Text>
 }
 
+/** What a record, or an item of a list, consists of. */
+export interface Parts {
+  readonly values: readonly Value[]
+  readonly lists: readonly List[]
+}
+
 /** A list as a table: its values are columns, and its lists stand in each row. */
-export interface List {
+export interface List extends Parts {
   readonly name: string
   readonly field: ListField
   /** In words: of all items and of one. */
   readonly label: Text
   readonly one: Text
-  readonly values: readonly Value[]
-  readonly lists: readonly List[]
 }
 
 /** A part of a record that has a form of its own. */
@@ -45,11 +49,10 @@ export interface Section {
   readonly list: List | null
 }
 
-export interface Service extends ServiceWords {
+export interface Service extends ServiceWords, Parts {
   readonly resource: Resource
   /** The address of its pages, such as `/admin/customers`. */
   readonly path: string
-  readonly values: readonly Value[]
   readonly sections: readonly Section[]
   /** What a record is called: the required texts that answers show, or else its id. */
   readonly titles: readonly Value[]
@@ -69,6 +72,20 @@ export interface Service extends ServiceWords {
 export interface Search {
   readonly value: Value
   readonly filter: Filter
+}
+
+/** What a list can be sorted by. */
+export interface Sorting {
+  readonly value: Value
+  readonly by: Omit<Order, 'isDescending'>
+  readonly kind: FilterKind | 'id'
+}
+
+const typeOf: Partial<Record<FilterKind, Sql>> = {
+  integer: sql`int`,
+  number: sql`numeric`,
+  since: sql`timestamptz`,
+  until: sql`timestamptz`,
 }
 
 /** Every service with records of a store that programs can read. */
@@ -108,7 +125,7 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
   const key = values.find(({ field }) => field.column === 'id')
   if (key === undefined) throw new Error(`${service} has no identifier`)
   const beginning = new Map(Object.entries(groups).map(([title, first]) => [first, title]))
-  const ofLists = fields.leaves.flatMap(({ path, field }) =>
+  const lists = fields.leaves.flatMap(({ path, field }) =>
     field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
   )
   const titles = values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo')
@@ -117,9 +134,10 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
     path: pathOf(resource),
     ...serviceWords(resource),
     values,
+    lists,
     sections: [
       ...grouped(values, beginning, 'General'),
-      ...ofLists.map((list) => ({
+      ...lists.map((list) => ({
         slug: slugOf(plural(itemLabel(list.name, typeName))),
         title: list.label,
         values: [],
@@ -141,6 +159,25 @@ function valuesNamed(values: readonly Value[], names: readonly string[]): readon
   return values.filter(({ path }) => names.includes(path.join('.')))
 }
 
+/** The value of a record, or of a list, with this name. */
+export function pickValue({ values }: Pick<Service, 'values'>, name: string): Value {
+  const found = values.find(({ path }) => path.join('.') === name)
+  if (found === undefined) throw new Error(`There is no value ${name}`)
+  return found
+}
+
+/** Those with these names, in the order of the names. */
+export function pickValues(of: Pick<Service, 'values'>, ...names: readonly string[]): readonly Value[] {
+  return names.map((name) => pickValue(of, name))
+}
+
+/** The list of a record with this name. */
+export function pickList({ sections, resource }: Service, name: string): List {
+  const found = sections.find(({ list }) => list?.name === name)?.list
+  if (!found) throw new Error(`${resource.service} has no list ${name}`)
+  return found
+}
+
 /** Filters of the service have an index. A title without one is searched by a filter that only pages have. */
 function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[], titles: readonly Value[]): Search[] {
   const ofColumn = (name: string | undefined) => values.find(({ field }) => name !== undefined && field.column === name)
@@ -156,6 +193,18 @@ function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[],
     value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column) }],
   )
   return [...indexed, ...walks]
+}
+
+/** What a list can be sorted by: the identifier, and columns with an index for a range. */
+function sortsOf({ filters }: Resource, values: readonly Value[], key: Value): Sorting[] {
+  const sorts = new Map<string, Sorting>([['id', { value: key, by: { column: 'id', type: sql`int` }, kind: 'id' }]])
+  for (const { kind, column } of Object.values(filters)) {
+    const type = typeOf[kind]
+    const value = values.find(({ field }) => field.column === column)
+    if (column === undefined || type === undefined || value === undefined || value.field.nullable) continue
+    sorts.set(column, { value, by: { column, type }, kind })
+  }
+  return [...sorts.values()]
 }
 
 /** `prefix` is the path of the list that they are in. */
@@ -191,6 +240,16 @@ function listOf(
       leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],
     ),
   }
+}
+
+/** The name of an item of a list, such as `Image gallery` of `ImageGalleryList`. */
+export function itemLabel(name: string, typeName = ''): string {
+  return labelOf(name.replace(/s?List$/, ''), typeName)
+}
+
+/** A title as a part of an address, such as `price-levels`. */
+export function slugOf(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
 function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {

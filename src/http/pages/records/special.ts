@@ -40,8 +40,11 @@ export interface Special {
   readonly listLinks: readonly LinkTo[]
   /** Whether the shop does not show the record, which its list says. */
   readonly isHidden: (record: Wire) => boolean
-  /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
-  readonly selection: { readonly template: string; readonly action: string } | null
+  /**
+   * What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them;
+   * `isAskedOnPage`: what is to be done is asked on a page that is opened again from the preview.
+   */
+  readonly selection: { readonly template: string; readonly action: string; readonly isAskedOnPage?: true } | null
   readonly listing: Listing | null
   /** Whether people add records by a form of its own. */
   readonly isAddedElsewhere: boolean

@@ -87,6 +87,11 @@ export function meaningsInList({ label, field, values, lists }: List): Meaning[]
 /** Texts above this length have a field of several lines. */
 export const LINE_MAX = 255
 
+/** Whether a form has a field of several lines for it. */
+export function hasLines({ kind, bounds: { maxLength = LINE_MAX }, access }: ValueField): boolean {
+  return kind === 'text' && access !== 'wo' && maxLength > LINE_MAX
+}
+
 export interface Input {
   readonly type: 'checkbox' | 'select' | 'country' | 'textarea' | 'password' | 'datetime-local' | 'text' | 'reference'
   readonly attributes: Readonly<Record<string, string | number>>
@@ -122,7 +127,7 @@ function plainInputOf({ field, refersTo }: Value, typed: string): Input {
     const attributes = { maxlength: maxLength }
     if (access === 'wo')
       return { ...none, type: 'password', attributes: { ...attributes, autocomplete: 'new-password' } }
-    if (maxLength > LINE_MAX)
+    if (hasLines(field))
       return { ...none, type: 'textarea', attributes: { ...attributes, rows: field.isHtml ? 10 : 2 } }
     return {
       ...none,

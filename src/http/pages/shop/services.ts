@@ -2,7 +2,7 @@ import { type Service, services } from '../records/services.ts'
 import { categoryService } from './categories/special.ts'
 import { customerService } from './customers/special.ts'
 import { orderService, returnService } from './orders/special.ts'
-import { productService } from './products/product-service.ts'
+import { productService } from './products/special.ts'
 
 const special = [orderService, returnService, productService, customerService, categoryService]
 

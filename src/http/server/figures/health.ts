@@ -10,6 +10,7 @@ import {
   type ApiPart,
   closedObject,
   jsonAnswer,
+  type Operation,
   openOperation,
   query,
   ref,
@@ -18,7 +19,7 @@ import {
 } from '../json/openapi.ts'
 import type { Metrics } from './metrics.ts'
 
-interface ProcessServices {
+export interface ProcessServices {
   readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
   readonly metrics: Metrics
   readonly operatorKey: string
@@ -76,12 +77,37 @@ function hasOperatorKey({ headers }: FastifyRequest, services: ProcessServices):
   return given !== null && isOperatorKey(services, given)
 }
 
+const readiness: Operation = {
+  ...openOperation(
+    'isReady',
+    'Whether requests can be answered',
+    'Looks at the database, too: send requests only to processes that answer 200.',
+    {
+      200: jsonAnswer(
+        'They can.',
+        closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
+      ),
+      400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
+      503: jsonAnswer(
+        'They cannot.',
+        closedObject({
+          status: { const: 'unavailable', description: 'Send requests elsewhere.' },
+          reason: { type: 'string', description: 'The cause, for operators.' },
+        }),
+        retryAfter,
+      ),
+    },
+  ),
+  parameters: [
+    query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
+      enum: ['reads', 'changes'],
+      default: 'changes',
+    }),
+  ],
+}
+
 export function describeProcess(): ApiPart {
   const figures = { 'text/plain': { schema: { type: 'string' } } }
-  const unavailable = closedObject({
-    status: { const: 'unavailable', description: 'Send requests elsewhere.' },
-    reason: { type: 'string', description: 'The cause, for operators.' },
-  })
   return {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
@@ -98,29 +124,7 @@ export function describeProcess(): ApiPart {
           },
         ),
       },
-      '/readyz': {
-        get: {
-          ...openOperation(
-            'isReady',
-            'Whether requests can be answered',
-            'Looks at the database, too: send requests only to processes that answer 200.',
-            {
-              200: jsonAnswer(
-                'They can.',
-                closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
-              ),
-              400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
-              503: jsonAnswer('They cannot.', unavailable, retryAfter),
-            },
-          ),
-          parameters: [
-            query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
-              enum: ['reads', 'changes'],
-              default: 'changes',
-            }),
-          ],
-        },
-      },
+      '/readyz': { get: readiness },
       '/metrics': {
         get: {
           operationId: 'showFigures',

@@ -11,7 +11,7 @@ const buckets = {
   'callback-test': "tests of a developer's callback",
 }
 
-const closingReasons = ['slow-body', 'slow-reader', 'too-many', 'too-many-of-network']
+const closingReasons = { 'slow-body': '', 'slow-reader': '', 'too-many': '', 'too-many-of-network': '' }
 
 export type BucketName = keyof typeof buckets
 
@@ -29,23 +29,14 @@ export function createMetrics() {
       this.set(bytesInFlight.total)
     },
   })
-  const throttledRequests = new Counter({
+  const throttledRequests = counterOf(registry, 'bucket', buckets, {
     name: 'http_throttled_requests_total',
-    help: `Requests that a full bucket refused, by bucket: ${Object.entries(buckets)
-      .map(([bucket, help]) => `${bucket} (${help})`)
-      .join(', ')}`,
-    labelNames: ['bucket'],
-    registers: [registry],
+    help: 'Requests that a full bucket refused, by bucket',
   })
-  const closedConnections = new Counter({
+  const closedConnections = counterOf(registry, 'reason', closingReasons, {
     name: 'http_closed_connections_total',
-    help: `Connections that the server closed, by reason: ${closingReasons.join(', ')}`,
-    labelNames: ['reason'],
-    registers: [registry],
+    help: 'Connections that the server closed, by reason',
   })
-  // Prometheus sees the first of a kind only if there was a 0 before it.
-  for (const reason of closingReasons) closedConnections.inc({ reason }, 0)
-  for (const bucket of Object.keys(buckets)) throttledRequests.inc({ bucket }, 0)
   return {
     /** Other parts register their own metrics here; `/metrics` returns them all. */
     registry,
@@ -75,4 +66,18 @@ export function createMetrics() {
     }),
     throttledRequests,
   }
+}
+
+/** A counter of each of `kinds`, which its help names with what is said of them. */
+function counterOf<Label extends string>(
+  registry: Registry,
+  label: Label,
+  kinds: Readonly<Record<string, string>>,
+  { name, help }: { name: string; help: string },
+): Counter<Label> {
+  const said = Object.entries(kinds).map(([kind, words]) => (words === '' ? kind : `${kind} (${words})`))
+  const counter = new Counter({ name, help: `${help}: ${said.join(', ')}`, labelNames: [label], registers: [registry] })
+  // Prometheus sees the first of a kind only if there was a 0 before it.
+  for (const kind of Object.keys(kinds)) counter.inc({ [label]: kind } as Record<Label, string>, 0)
+  return counter
 }

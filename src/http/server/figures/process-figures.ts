@@ -28,7 +28,8 @@ export function showProcess(registry: Registry, { databaseHealth, isStopping, tl
     name: 'process_memory_limit_bytes',
     help: 'The memory that the process and others of its container may have together, or that of the machine where no container limits it',
     registers,
-  }).set(memoryLimit())
+    // 0 or more than the machine has: no limit.
+  }).set(Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()))
   showSampled(
     {
       gauges: {
@@ -53,9 +54,4 @@ export function showProcess(registry: Registry, { databaseHealth, isStopping, tl
       registers,
     }).set(Date.parse(new X509Certificate(tls.cert).validTo) / 1_000)
   }
-}
-
-function memoryLimit(): number {
-  // 0 or more than the machine has: no limit.
-  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
 }

@@ -23,7 +23,7 @@ import {
   requestId,
   retryAfter,
 } from './openapi.ts'
-import { idsInput } from './parameters.ts'
+import { readIds } from './parameters.ts'
 import { problemContent } from './problem.ts'
 import { answerOnce, type Pending } from './retries.ts'
 import type { Need, Roles } from './roles.ts'
@@ -35,18 +35,33 @@ export interface RecordType<From> {
   of(value: From): Readonly<Record<string, unknown>>
 }
 
-type Member<From, T> = readonly [schema: z.ZodType<T>, of: (value: From) => NoInfer<T>]
+type Valued<From, T> = readonly [schema: z.ZodType<T>, of: (value: From) => NoInfer<T>]
 
-/** Declares a record by the schema and the value of each member. Members that are undefined are left out. */
+/** Of each member its schema, and what its value is unless it is the property of the same name. */
+type Members<From, T> = {
+  readonly [Name in keyof T]:
+    | Valued<From, T[Name]>
+    | (From extends Readonly<Record<Uncapitalize<Name & string>, T[Name]>> ? z.ZodType<T[Name]> : never)
+}
+
+/** Declares a record by its members. Those that are undefined are left out. */
 export function record<From>(name: string) {
-  return <T extends object>(members: { readonly [Name in keyof T]: Member<From, T[Name]> }): RecordType<From> => {
-    const entries = Object.entries<Member<From, unknown>>(members)
+  return <T extends object>(members: Members<From, T>): RecordType<From> => {
+    const entries = Object.entries<z.ZodType | Valued<From, unknown>>(members).map(([member, given]) => {
+      const [schema, of] = given instanceof z.ZodType ? [given, propertyOf<From>(member)] : given
+      return { member, schema, of }
+    })
     return {
       name,
-      schema: z.strictObject(Object.fromEntries(entries.map(([member, [schema]]) => [member, schema]))),
-      of: (value) => Object.fromEntries(entries.map(([member, [, of]]) => [member, of(value)])),
+      schema: z.strictObject(Object.fromEntries(entries.map(({ member, schema }) => [member, schema]))),
+      of: (value) => Object.fromEntries(entries.map(({ member, of }) => [member, of(value)])),
     }
   }
+}
+
+function propertyOf<From>(member: string): (value: From) => unknown {
+  const name = member.replace(/^./, (first) => first.toLowerCase())
+  return (value) => value[name as keyof From]
 }
 
 /** A successful response: its description in the reference, and the mapping from the handler's result to the body. */
@@ -218,48 +233,41 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route> & DataServices,
 ): void {
   for (const route of routes) {
-    const {
-      group,
-      method,
-      path,
-      roles,
-      needs,
-      proof,
-      isStreamed = false,
-      ids,
-      query,
-      body,
-      answers,
-      storesAnswer = false,
-    } = route
-    const idInput = idsInput(Object.keys(ids))
-    const [status, other] = Object.keys(answers).map(Number)
-    const principalOf = takesKey(route) ? group.principalOf : undefined
+    const { method, path, roles, needs, proof, isStreamed = false } = route
     app.route({
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
       config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), streamed: isStreamed },
-      handler: async (request, reply) => {
-        const call = {
-          request,
-          reply,
-          ids: readInput(idInput, request.params) as Record<string, number>,
-          query: query && readInput(query, request.query, 'The query'),
-          body: () => body?.read(request, services),
-        }
-        const run = (using: DataServices, pending: Pending<unknown>) => route.run({ ...call, pending }, using as never)
-        const write = (value: unknown) => {
-          // The handler sent a reply: awaiting it yields undefined.
-          if (value === undefined) return
-          if (status !== undefined && other === undefined) reply.code(status)
-          return answers[reply.statusCode as 200]?.write(value as never)
-        }
-        if (!principalOf) return write(await run(services, () => undefined))
-        const scope = [...principalOf(request), method, path, call.ids]
-        return answerOnce<DataServices>(services, { request, reply, scope, storesAnswer, run, write })
-      },
+      handler: handlerOf(route, services),
     })
+  }
+}
+
+function handlerOf(route: JsonRoute<never>, services: DataServices) {
+  const { group, method, path, ids, query, body, answers, storesAnswer = false } = route
+  const idNames = Object.keys(ids)
+  const [status, other] = Object.keys(answers).map(Number)
+  const principalOf = takesKey(route) ? group.principalOf : undefined
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const call = {
+      request,
+      reply,
+      ids: readIds(request.params, ...idNames),
+      query: query && readInput(query, request.query, 'The query'),
+      body: () => body?.read(request, services),
+    }
+    const run = (using: DataServices, pending: Pending<unknown>) => route.run({ ...call, pending }, using as never)
+    const write = (value: unknown) => {
+      // The handler sent a reply: awaiting it yields undefined.
+      if (value === undefined) return
+      if (status !== undefined && other === undefined) reply.code(status)
+      return answers[reply.statusCode as 200]?.write(value as never)
+    }
+    const { 'idempotency-key': header } = request.headers
+    if (!principalOf || header === undefined) return write(await run(services, () => undefined))
+    const scope = [...principalOf(request), method, path, call.ids]
+    return answerOnce<DataServices>(services, { header, reply, scope, storesAnswer, run, write })
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { namedObject, readInput } from '../../../foundation/values/input.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { namedObject } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 
 export const PAGE_LIMIT_DEFAULT = 100
@@ -13,20 +14,18 @@ export const pageQuery = namedObject({
   offset: wholeNumber(0, INT32_MAX).default(0).describe('The number of records to skip.'),
 })
 
-/** Returns the ids in an address by their parameter names. */
+const NO_ID = `must be a whole number from 1 to ${INT32_MAX}`
+
+/** Returns the ids in an address by their parameter names. Throws `bad-request` for what no record can have. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
-  return readInput(idsInputs.get(names.join()) ?? idsInput(names), params) as Record<Name, number>
-}
-
-type IdsInput = ReturnType<typeof namedObject<Record<string, ReturnType<typeof wholeNumber>>>>
-
-/** Made once for the same names of parameters, because making a schema takes longer than reading by it. */
-const idsInputs = new Map<string, IdsInput>()
-
-export function idsInput(names: readonly string[]): IdsInput {
-  const made = namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))
-  idsInputs.set(names.join(), made)
-  return made
+  const texts = params as Readonly<Record<Name, string>>
+  const read = names.map((name) => ({ name, id: /^\d{1,16}$/.test(texts[name]) ? Number(texts[name]) : 0 }))
+  const faults = read.filter(({ id }) => id < 1 || id > INT32_MAX).map(({ name }) => ({ field: name, problem: NO_ID }))
+  if (faults.length > 0) {
+    const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+    throw new StoreFailure('bad-request', message, { field: faults[0]?.field ?? '', faults })
+  }
+  return Object.fromEntries(read.map(({ name, id }) => [name, id])) as Record<Name, number>
 }
 
 export function wholeNumber(smallest: number, largest: number) {

@@ -1,6 +1,6 @@
 // Answers a change by a JSON route once for each Idempotency-Key (docs/decisions/idempotency.md).
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import {
   type Attempt,
   attemptAt,
@@ -22,7 +22,7 @@ type Log = Parameters<typeof endAttempt>[2]
 export type Pending<Value> = <Result>(toValue: (result: Result) => Value) => Remember<Result> | undefined
 
 export interface RetryableChange<Services> {
-  readonly request: FastifyRequest
+  readonly header: string | readonly string[]
   readonly reply: FastifyReply
   /** The principal and the address: keys of other principals and addresses are other keys. */
   readonly scope: readonly unknown[]
@@ -40,18 +40,17 @@ type Outcome =
   | { readonly kind: FailureKind; readonly message: string; readonly field: string; readonly logMessage: string }
 
 /**
- * Makes a change and returns its answer; with an `Idempotency-Key` only once. The answer is stored in the transaction of the
+ * Makes a change with an `Idempotency-Key` once, and returns its answer. The answer is stored in the transaction of the
  * change: unless it stores the answer itself, all of `run` is one transaction. Refusals are stored and repeated too, but
  * for those that ask for a retry: from 500 on, and while another request is in progress.
  */
 export async function answerOnce<Services extends DataServices>(
   services: Services,
-  { request, reply, scope, storesAnswer, run, write }: RetryableChange<Services>,
+  { header, reply, scope, storesAnswer, run, write }: RetryableChange<Services>,
 ): Promise<unknown> {
   const { db, secrets, now } = services
+  const { request } = reply
   const keys = { db, now, store: NO_STORE }
-  const header = request.headers['idempotency-key']
-  if (header === undefined) return write(await run(services, () => undefined))
   const attempt = await attemptAt(keys, { header, address: scope, body: ['json', textOf(request.body)] })
   const [stored] = attempt.stored.values()
   if (stored) return replay(secrets, stored, reply)

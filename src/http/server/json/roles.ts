@@ -14,17 +14,9 @@ declare module 'fastify' {
     roles?: Roles
     /** What a merchant must be privileged to; none: everybody of the store may. Every route for merchants has it. */
     needs?: readonly Need[]
-    /** Whether a person must have shown a password or passkey in the last 15 minutes. Omitted: `asksProof` derives it. */
+    /** Whether a person must have shown a password or passkey in the last 15 minutes. Omitted: `asksProof` (guard.ts) derives it. */
     proof?: boolean
     /** It is about the person rather than the store, and open without the second factor that the store requires. */
     ofPerson?: boolean
   }
-}
-
-/** What would hurt most in the hands of somebody who finds a browser signed in. */
-const sensitive = ['Keys', 'People']
-
-/** Whether a route asks for a recent proof of who is there. */
-export function asksProof({ proof, needs = [] }: { proof?: boolean; needs?: readonly Need[] }): boolean {
-  return proof ?? needs.some(([privilege]) => sensitive.includes(privilege))
 }

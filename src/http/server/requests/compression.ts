@@ -38,10 +38,12 @@ export function installCompression(app: FastifyInstance): void {
  */
 export function sendCompressible(reply: FastifyReply, body: string | Buffer): FastifyReply {
   const { headers } = reply.request
-  countAnswer(reply.request, reply, Buffer.byteLength(body))
+  const bytes = Buffer.byteLength(body)
+  countAnswer(reply.request, reply, bytes)
   if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
+  const isPlain = bytes < COMPRESSED_BYTES_MIN || reply.getHeader('cache-control') === 'no-store'
   // Errors before the plugin's hook have no `compress`. They are short.
-  if (reply.getHeader('cache-control') === 'no-store' || !reply.compress) return reply.send(body)
+  if (isPlain || !reply.compress) return reply.send(body)
   headers['accept-encoding'] &&= withoutWildcard(headers['accept-encoding'])
   reply.compress(body)
   return reply

@@ -54,6 +54,7 @@ function endGently(server: Server): void {
 }
 
 interface Connection {
+  readonly peer: string
   /** As it was accepted, below TLS. */
   readonly socket: Socket
   requests: number
@@ -67,17 +68,16 @@ interface Connection {
  * connections without requests, however many. Destroys those that have none for 120 s, too: to Node a byte now and then is traffic.
  */
 function closeResting(server: Server, max: number, onClosed: (address?: string) => void): void {
-  const open = new Set<Connection>()
+  const open = new Map<string, Connection>()
   // The one that rests for the longest comes first.
   const resting = new Set<Connection>()
-  const ofPeer = new Map<string, Connection>()
-  const ofSocket = new WeakMap<Socket, Connection>()
+  const isOpen = (connection: Connection) => open.get(connection.peer) === connection
   const rest = (connection: Connection) => {
     connection.restingSinceMs = performance.now()
     resting.add(connection)
   }
   const forget = (connection: Connection) => {
-    open.delete(connection)
+    if (isOpen(connection)) open.delete(connection.peer)
     resting.delete(connection)
   }
   const destroy = (connection: Connection) => {
@@ -87,33 +87,22 @@ function closeResting(server: Server, max: number, onClosed: (address?: string) 
   }
   server.on('connection', (socket) => {
     if (socket.destroyed) return
-    const connection = { socket, requests: 0, restingSinceMs: 0 }
-    open.add(connection)
-    ofSocket.set(socket, connection)
-    const peer = peerOf(socket)
-    ofPeer.set(peer, connection)
+    const connection = { peer: peerOf(socket), socket, requests: 0, restingSinceMs: 0 }
+    open.set(connection.peer, connection)
     rest(connection)
-    socket.once('close', () => {
-      forget(connection)
-      if (ofPeer.get(peer) === connection) ofPeer.delete(peer)
-    })
+    socket.once('close', () => forget(connection))
     if (open.size <= max) return
     const [longest = connection] = resting
     onClosed(longest.socket.remoteAddress)
     destroy(longest)
   })
-  // The requests of a connection with TLS name another socket than the one that was accepted.
-  server.on('secureConnection', (socket) => {
-    const connection = ofPeer.get(peerOf(socket))
-    if (connection !== undefined) ofSocket.set(socket, connection)
-  })
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = ofSocket.get(socket)
+    const connection = open.get(peerOf(socket))
     if (connection === undefined) return
     connection.requests++
     resting.delete(connection)
     response.once('close', () => {
-      if (--connection.requests === 0 && open.has(connection)) rest(connection)
+      if (--connection.requests === 0 && isOpen(connection)) rest(connection)
     })
   })
   server.once('listening', () => {
@@ -125,9 +114,9 @@ function closeResting(server: Server, max: number, onClosed: (address?: string) 
   })
 }
 
-/** Unique among the connections of a port. */
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
+/** Names a connection, whose requests have another socket with TLS than the one that was accepted. */
+function peerOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
 }
 
 /**

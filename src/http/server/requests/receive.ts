@@ -17,7 +17,27 @@ const DISCARDED_BYTES_MAX = 50 * MEGABYTE
  */
 export async function receiveBytes(payload: Readable, bytesMax: number): Promise<Buffer> {
   const { headers } = payload as Partial<IncomingMessage>
-  const declared = Math.min(headers ? bodyLength(headers) : Number.POSITIVE_INFINITY, bytesMax)
+  const declared = headers ? bodyLength(headers) : Number.POSITIVE_INFINITY
+  const isShort = declared <= Math.min(uncountedMax, bytesMax)
+  return isShort ? receiveShort(payload) : receiveCounted(payload, bytesMax, Math.min(declared, bytesMax))
+}
+
+/** Node's parser ends a body where its headers say. */
+async function receiveShort(payload: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of payload.iterator({ destroyOnReturn: false })) chunks.push(chunk)
+  } catch (error) {
+    throw endedEarly(error)
+  }
+  return Buffer.concat(chunks)
+}
+
+function endedEarly(error: unknown): StoreFailure {
+  return new StoreFailure('bad-request', 'The body ended early', { logDetail: String(error) })
+}
+
+async function receiveCounted(payload: Readable, bytesMax: number, declared: number): Promise<Buffer> {
   const holding = declared > uncountedMax ? holdingOfBody(payload) : undefined
   if (declared > largeMin) await holding?.waitForUpload(declared)
   const chunks: Buffer[] = []
@@ -45,7 +65,7 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
       }
     }
   } catch (error) {
-    throw new StoreFailure('bad-request', 'The body ended early', { logDetail: String(error) })
+    throw endedEarly(error)
   }
   if (refusal !== null) throw refusal
   if (length > largeMin) await holding?.waitForWork(length)

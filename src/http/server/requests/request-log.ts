@@ -17,9 +17,16 @@ declare module 'fastify' {
   }
 }
 
-export function countRequests(app: FastifyInstance, { requestSeconds, requestsInHand }: Metrics): void {
+/**
+ * Counts requests and logs one line for each, with the safe part of its address (`loggablePath`): queries hold e-mails and
+ * tokens.
+ */
+export function noteRequests(app: FastifyInstance, { requestSeconds, requestsInHand }: Metrics): void {
   let inHand = 0
   let waiting: (() => void)[] = []
+  app.decorateRequest('caller', null)
+  app.decorateRequest('operation', '')
+  app.decorateRequest('refused', null)
   app.decorate('drained', () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     if (inHand === 0) resolve()
@@ -37,25 +44,10 @@ export function countRequests(app: FastifyInstance, { requestSeconds, requestsIn
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const labels = { method: request.method, route: routeOf(request), status: reply.statusCode }
-    requestSeconds.observe(labels, reply.elapsedTime / 1_000)
-    done()
-  })
-}
-
-/** Returns the route pattern, of which there are few. An unknown address must not become a label of its own. */
-function routeOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? 'unmatched'
-}
-
-/** Logs one line per request, with the safe part of its address (`loggablePath`): queries hold e-mails and tokens. */
-export function logRequests(app: FastifyInstance): void {
-  app.decorateRequest('caller', null)
-  app.decorateRequest('operation', '')
-  app.decorateRequest('refused', null)
-  app.addHook('onResponse', (request, reply, done) => {
-    const ms = Math.round(reply.elapsedTime)
-    request.log.info({ ...lineOf(request), status: reply.statusCode, ms, ...request.refused }, 'request')
+    const { statusCode: status, elapsedTime } = reply
+    const line = lineOf(request)
+    requestSeconds.observe({ method: line.method, route: line.route, status }, elapsedTime / 1_000)
+    request.log.info({ ...line, status, ms: Math.round(elapsedTime), ...request.refused }, 'request')
     done()
   })
   app.addHook('onRequestAbort', (request, done) => {
@@ -69,7 +61,8 @@ function lineOf(request: FastifyRequest) {
   return {
     method: request.method,
     path: loggablePath(request),
-    route: routeOf(request),
+    // The pattern, of which there are few: an unknown address must not become a label of its own.
+    route: request.routeOptions.url ?? 'unmatched',
     // A trusted proxy may forward arbitrary text as the address.
     ip: isIP(request.ip) === 0 ? '' : request.ip,
     ...(operation !== '' && { operation }),

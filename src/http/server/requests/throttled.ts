@@ -1,5 +1,6 @@
 import type { BucketReading } from '../../../access/applications/limits/leaky-bucket.ts'
-import type { Throttle } from '../../../access/applications/limits/throttle.ts'
+import { type Throttle, tooMany } from '../../../access/applications/limits/throttle.ts'
+import type { RateLimit } from '../../../access/stores/rate-limit.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { BucketName, Metrics } from '../figures/metrics.ts'
 
@@ -37,4 +38,21 @@ export function countThrottled(
 function bucketOf(key: string): BucketName | null {
   const [, bucket] = beginnings.find(([beginning]) => key.startsWith(beginning)) ?? [key, 'application' as const]
   return bucket
+}
+
+/** Sets the rate limit headers of a response, as on every throttled route. Throws `throttled` for a refused request. */
+export function showBucket(
+  reply: { headers(values: Record<string, string>): unknown },
+  { capacity, leakPerSecond }: RateLimit,
+  reading: BucketReading,
+): void {
+  const { accepted, remaining, resetSeconds, retryAfterSeconds } = reading
+  reply.headers({
+    'x-ratelimit-limit': String(capacity),
+    'x-ratelimit-remaining': String(remaining),
+    'ratelimit-policy': `"default";q=${capacity};w=${Math.ceil(capacity / leakPerSecond)}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+    ...(!accepted && { 'retry-after': String(retryAfterSeconds) }),
+  })
+  if (!accepted) throw tooMany(reading)
 }

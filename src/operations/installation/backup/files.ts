@@ -4,19 +4,10 @@ import { makeFolder, PRIVATE } from '../../../foundation/process/data-folder.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { keyFingerprints } from './key.ts'
 
-/** The backups of one installation in a folder. Their names tell the installation, by its key, and the time. */
-export interface BackupFolder {
-  /** The time of the newest backup that is not of the future; null: there is none. */
-  readonly newest: (now: Date) => Promise<Date | null>
-  readonly pathOf: (createdAt: Date) => string
-  /** Deletes all but the newest `keep`, and what an interrupted backup left. */
-  readonly prune: (keep: number, now: Date) => Promise<void>
-}
-
 const FINGERPRINT_LENGTH = 8
 
-/** Makes the folder if it is missing. */
-export async function openBackupFolder(folder: string, secrets: Secrets): Promise<BackupFolder> {
+/** The backups of one installation in a folder, made if it is missing. Their names tell the installation, by its key, and the time. */
+export async function openBackupFolder(folder: string, secrets: Secrets) {
   await makeFolder(folder, PRIVATE)
   // While a key is replaced, those under the former one count too.
   const fingerprints = keyFingerprints(secrets).map((fingerprint) => fingerprint.slice(0, FINGERPRINT_LENGTH))
@@ -41,9 +32,11 @@ export async function openBackupFolder(folder: string, secrets: Secrets): Promis
   }
 
   return {
-    newest: async (now) => (await list(now)).backups[0]?.at ?? null,
-    pathOf: (createdAt) => join(folder, `${prefix}${createdAt.toISOString().replace(/[-:]|\.\d+/g, '')}.backup`),
-    prune: async (keep, now) => {
+    /** The time of the newest backup that is not of the future; null: there is none. */
+    newest: async (now: Date) => (await list(now)).backups[0]?.at ?? null,
+    pathOf: (createdAt: Date) => join(folder, `${prefix}${createdAt.toISOString().replace(/[-:]|\.\d+/g, '')}.backup`),
+    /** Deletes all but the newest `keep`, and what an interrupted backup left. */
+    prune: async (keep: number, now: Date) => {
       const { backups, parts } = await list(now)
       for (const { path } of [...backups.slice(keep), ...parts]) await rm(path, { force: true })
     },

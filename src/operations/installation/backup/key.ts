@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../foundation/database/snapshot.ts'
+import type { Query } from '../../../foundation/database/query.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 
@@ -11,7 +11,7 @@ export function keyFingerprints(secrets: Secrets): [string, ...string[]] {
 }
 
 /** Throws `StartupError` when `secrets` do not open what the database's stores have stored. */
-export async function refuseOtherKey({ query }: Pick<Snapshot, 'query'>, secrets: Secrets): Promise<void> {
+export async function refuseOtherKey({ query }: Query, secrets: Secrets): Promise<void> {
   const [store] = await query<{ sealed: string }>(`SELECT "userKeySealed" AS "sealed" FROM "Store" LIMIT 1`)
   try {
     if (store) secrets.open(store.sealed)

@@ -1,12 +1,11 @@
 import { queryRows } from '../../../foundation/database/client.ts'
 import { withConnection } from '../../../foundation/database/connection.ts'
 import type { DatabaseFigures } from '../../../foundation/database/figures.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 
 /** Who makes backups: a server with BACKUP_DIR, or `npm run backup`. */
 const makers = ['schedule', 'command'] as const
 
-export interface MadeBackup {
+interface MadeBackup {
   readonly by: (typeof makers)[number]
   readonly createdAt: Date
   readonly bytes: number
@@ -39,11 +38,8 @@ export const backupFigures: DatabaseFigures = {
     backup_last_duration_seconds: { help: 'How long it took to make that backup', labelNames: ['by'] },
   },
   ask: async (tx, show) => {
-    const made = await queryRows<Omit<MadeBackup, 'createdAt'> & { epoch: number }>(
-      tx,
-      sql`
-      SELECT "by", extract(epoch FROM "createdAt")::float8 AS "epoch", "bytes"::float8 AS "bytes", "seconds" FROM "Backup"`,
-    )
+    const made = await queryRows<Omit<MadeBackup, 'createdAt'> & { epoch: number }>(tx)`
+      SELECT "by", extract(epoch FROM "createdAt")::float8 AS "epoch", "bytes"::float8 AS "bytes", "seconds" FROM "Backup"`
     for (const by of makers) {
       const last = made.find((backup) => backup.by === by)
       show('backup_last_success_timestamp_seconds', last?.epoch ?? 0, { by })

@@ -17,7 +17,7 @@ const EVERY_MS = 60_000
 const RETRY_MS = 600_000
 const HOUR_MS = 3_600_000
 
-export interface BackupScheduleOptions {
+interface BackupScheduleOptions {
   readonly url: string
   readonly secrets: Secrets
   readonly now: () => Date
@@ -106,7 +106,7 @@ async function backUpIfDue(options: BackupScheduleOptions, signal: AbortSignal):
 }
 
 async function note(
-  { url, log }: Pick<BackupScheduleOptions, 'url' | 'log'>,
+  { url, log }: BackupScheduleOptions,
   path: string,
   createdAt: Date,
   seconds: number,

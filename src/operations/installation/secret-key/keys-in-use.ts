@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { locks } from '../../../foundation/database/advisory-locks.ts'
 import type { Connection } from '../../../foundation/database/connection.ts'
+import { type Query, queryOf } from '../../../foundation/database/query.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 
@@ -14,7 +15,7 @@ const LOOK_EVERY_MS = 250
 type Keys = Pick<Secrets, 'keyId' | 'keyIds'>
 
 /** What runs on the database: numbers of keys (`numberOf`). */
-export interface RunningProcess {
+interface RunningProcess {
   readonly writes: number
   readonly reads: readonly number[]
 }
@@ -35,11 +36,9 @@ export async function announceKeys(client: Connection, { keyId, keyIds }: Keys):
   }
 }
 
-type Query = (text: string, values: readonly number[]) => Promise<RunningProcess[]>
-
 /** Returns the processes that have announced their keys, without the one of this connection. */
-export function otherProcesses(query: Query): Promise<RunningProcess[]> {
-  return query(
+export function otherProcesses({ query }: Query): Promise<RunningProcess[]> {
+  return query<RunningProcess>(
     `SELECT max("objid"::bigint) FILTER (WHERE "classid" = $1::oid)::int AS "writes",
        array_agg("objid"::bigint::int) FILTER (WHERE "classid" = $2::oid) AS "reads"
      FROM pg_locks
@@ -57,10 +56,10 @@ export function otherProcesses(query: Query): Promise<RunningProcess[]> {
 export async function joinProcesses(client: Connection, keys: Keys, waitMs = WAIT_MS): Promise<void> {
   await announceKeys(client, keys)
   const own = { writes: numberOf(keys.keyId), reads: keys.keyIds.map(numberOf) }
-  const query: Query = async (text, values) => (await client.query(text, [...values])).rows
+  const database = { query: queryOf(client) }
   const isReadable = (others: RunningProcess[]) =>
     others.every(({ writes, reads }) => own.reads.includes(writes) && reads.includes(own.writes))
-  for (let waitedMs = 0; !isReadable(await otherProcesses(query)); waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; !isReadable(await otherProcesses(database)); waitedMs += LOOK_EVERY_MS) {
     if (waitedMs >= waitMs) throw new StartupError(unreadable)
     await delay(LOOK_EVERY_MS)
   }

@@ -8,7 +8,6 @@ import { isRecord, readPatch } from '../../../engine/definition/input.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
 import { leaseEnd, leases } from '../../../foundation/database/leases.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
@@ -187,13 +186,10 @@ function problemOf(failure: StoreFailure): Problem {
 
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
   // By the primary key: behind what this process has done, all lines are open.
-  const lines = await queryRows<OpenLine>(
-    db,
-    sql`
+  const lines = await queryRows<OpenLine>(db)`
     SELECT "line", "outcome", "recordId", "body", "sealed", "before", "etag" FROM "CsvImportLine"
     WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new') AND "line" > ${after}::int
-    ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`,
-  )
+    ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`
   return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines
 }
 
@@ -204,9 +200,7 @@ async function noteResults(
   results: readonly Result[],
 ): Promise<void> {
   const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length
-  const noted = await execute(
-    db,
-    sql`
+  const noted = await execute(db)`
     WITH held AS (
       UPDATE "CsvImport" SET "changed" = "changed" + ${count('changed')}::int, "added" = "added" + ${count('added')}::int,
         "failed" = "failed" + ${count('failed')}::int, "leasedUntil" = ${leaseEnd(leases.csvApplying, now)}
@@ -217,8 +211,7 @@ async function noteResults(
     FROM held, json_to_recordset(${JSON.stringify(results)}::text::json)
       AS n ("line" int, "outcome" text, "recordId" int, "before" json, "problems" json)
     WHERE l."storeId" = held."storeId" AND l."importId" = held."id" AND l."line" = n."line"
-      AND l."outcome" IN ('change', 'new')`,
-  )
+      AND l."outcome" IN ('change', 'new')`
   if (noted < results.length)
     throw new StoreFailure('in-progress', 'The import was cancelled, or another process continues it')
 }

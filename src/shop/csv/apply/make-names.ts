@@ -8,7 +8,6 @@ import { execute, inStoreTransaction } from '../../../foundation/database/client
 import type { CsvImportName } from '../../../foundation/database/generated/client.ts'
 import { leaseEnd, leases } from '../../../foundation/database/leases.ts'
 import { failureOf } from '../../../foundation/database/outage.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { resourceNamed } from '../../registry.ts'
 import { listColumnsOf } from '../lines/columns.ts'
@@ -110,13 +109,10 @@ async function makeSome(
     }
     if (set.size > 0) await changeSet(target, set)
     const noted = names.map(({ number }, place) => ({ number, recordId: found.get(place) ?? 0 }))
-    await execute(
-      db,
-      sql`
+    await execute(db)`
       UPDATE "CsvImportName" n SET "recordId" = m."recordId"
       FROM json_to_recordset(${JSON.stringify(noted)}::text::json) AS m ("number" int, "recordId" int)
-      WHERE n."storeId" = ${caller.store.id}::int AND n."importId" = ${run.id}::int AND n."number" = m."number"`,
-    )
+      WHERE n."storeId" = ${caller.store.id}::int AND n."importId" = ${run.id}::int AND n."number" = m."number"`
     return new Map(noted.map(({ number, recordId }) => [number, recordId]))
   })
   announce(caller.db, eventsChannel)
@@ -139,11 +135,8 @@ async function plansOf(caller: Caller, target: Resource, bodies: readonly object
 
 /** Renews the lease. Throws `in-progress` unless the import is still this process's. */
 async function holdImport({ id, claim, caller: { store, now } }: Run, db: Caller['db']): Promise<void> {
-  const held = await execute(
-    db,
-    sql`
+  const held = await execute(db)`
     UPDATE "CsvImport" SET "leasedUntil" = ${leaseEnd(leases.csvApplying, now)}
-    WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'applying' AND "claim" = ${claim}::int`,
-  )
+    WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'applying' AND "claim" = ${claim}::int`
   if (held === 0) throw new StoreFailure('in-progress', 'The import was cancelled, or another process continues it')
 }

@@ -80,16 +80,13 @@ function asJson(mapping: readonly Meaning[]) {
 
 /** Deletes the oldest imports that nobody works on, so that there is room for another one. */
 async function makeRoom({ db, store, now }: Caller): Promise<void> {
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     DELETE FROM "CsvImport" WHERE "storeId" = ${store.id}::int AND "id" IN (
       SELECT "id" FROM (
         SELECT "id", row_number() OVER newest AS "place", sum("same" + "changes" + "creates" + "refused") OVER newest AS "lines"
         FROM "CsvImport" WHERE "storeId" = ${store.id}::int WINDOW newest AS (ORDER BY "id" DESC)) kept
       WHERE "place" >= ${IMPORTS_MAX}::int OR "lines" > ${KEPT_LINES_MAX}::int)
-      AND "state" <> 'applying' AND ("state" <> 'reading' OR ${isFree(leases.csvReading, now)})`,
-  )
+      AND "state" <> 'applying' AND ("state" <> 'reading' OR ${isFree(leases.csvReading, now)})`
   const kept = await db.csvImport.count({ where: { storeId: store.id } })
   if (kept < IMPORTS_MAX) return
   throw new StoreFailure('conflict', `${IMPORTS_MAX} changes are being made. Wait until one of them is done.`)
@@ -109,9 +106,7 @@ export async function addLines(
   }))
   const count = (outcome: keyof typeof counted) => lines.filter((line) => line.outcome === outcome).length
   const marked = rows.filter((row) => row.marked).length
-  const added = await execute(
-    db,
-    sql`
+  const added = await execute(db)`
     WITH held AS (
       UPDATE "CsvImport" SET "same" = "same" + ${count('same')}::int, "changes" = "changes" + ${count('change')}::int,
         "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int, "marked" = "marked" + ${marked}::int,
@@ -122,8 +117,7 @@ export async function addLines(
     SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."before", n."etag", n."changes",
       n."marked", n."problems"
     FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("line" int, "outcome" text, "recordId" int,
-      "name" text, "body" json, "sealed" text, "before" json, "etag" text, "changes" json, "marked" boolean, "problems" json)`,
-  )
+      "name" text, "body" json, "sealed" text, "before" json, "etag" text, "changes" json, "marked" boolean, "problems" json)`
   if (added < lines.length)
     throw new StoreFailure('gone', 'The import was deleted, or read again, while its file was being read.')
 }
@@ -152,21 +146,37 @@ const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
 export type Said = { readonly mapping: readonly Meaning[] } | { readonly change: object }
 
 /**
- * Begins to read what was kept of an import by what a person has said of it, instead of what was read of it before. Null: its changes
- * are being made, or were, it is being read, or it was cancelled.
+ * Reads what was kept of an import by what a person has said of it, instead of what was read of it before. False: its changes are being
+ * made, or were, it is being read, or it was cancelled. What `read` fails at is left to be read again.
  */
+export async function readKept(
+  caller: Caller,
+  id: number,
+  said: Said,
+  read: (reading: OpenReading) => Promise<void>,
+): Promise<boolean> {
+  const reading = await readAgain(caller, id, said)
+  if (reading === null) return false
+  try {
+    await read(reading)
+    await endReading(caller, reading, { state: 'ready' })
+    return true
+  } catch (error) {
+    await endReading(caller, reading, { state: 'mapping' }).catch(() => {})
+    throw error
+  }
+}
+
+/** Claims an import for a new reading. */
 export async function readAgain({ db, store, now }: Caller, id: number, said: Said): Promise<OpenReading | null> {
   return inTransaction(
     db,
     async (tx) => {
-      const [found] = await queryRows<OpenReading>(
-        tx,
-        sql`
+      const [found] = await queryRows<OpenReading>(tx)`
         UPDATE "CsvImport" SET "state" = 'reading', "claim" = "claim" + 1, "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
         WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" NOT IN ('own', 'back')
           AND ("state" IN ('mapping', 'ready') OR ("state" = 'reading' AND ${isFree(leases.csvReading, now)}))
-        RETURNING "id", "claim"`,
-      )
+        RETURNING "id", "claim"`
       if (found === undefined) return null
       const where = { storeId: store.id, importId: id }
       await tx.csvImportLine.deleteMany({ where })
@@ -218,41 +228,32 @@ export interface Wanted {
 export async function listLines({ db, store }: Caller, importId: number, wanted: Wanted): Promise<StoredLine[]> {
   const { outcomes, isMarked = false, after, limit } = wanted
   // The lines of each outcome are in the order of an index; those of several are not.
-  const found = await queryRows<StoredLine>(
-    db,
-    sql`
+  const found = await queryRows<StoredLine>(db)`
     SELECT l."line", l."outcome", l."recordId", l."name", l."changes", l."problems"
     FROM json_array_elements_text(${JSON.stringify(outcomes)}::text::json) AS o ("outcome")
     CROSS JOIN LATERAL (
       SELECT * FROM "CsvImportLine" n WHERE n."storeId" = ${store.id}::int AND n."importId" = ${importId}::int
         AND n."outcome" = o."outcome" AND n."line" > ${after}::int ${isMarked ? sql`AND n."marked"` : empty}
       ORDER BY n."line" LIMIT ${limit}::int) l
-    ORDER BY l."line" LIMIT ${limit}::int`,
-  )
+    ORDER BY l."line" LIMIT ${limit}::int`
   return found
 }
 
 /** Whether lines of the file change one of these columns. Walks through all lines, unless there are no columns. */
 export async function changesColumns({ db, store }: Caller, id: number, columns: readonly string[]): Promise<boolean> {
   if (columns.length === 0) return false
-  const [row] = await queryRows<{ found: boolean }>(
-    db,
-    sql`
+  const [row] = await queryRows<{ found: boolean }>(db)`
     SELECT EXISTS (
       SELECT 1 FROM "CsvImportLine" l CROSS JOIN json_array_elements(l."changes") c
-      WHERE l."storeId" = ${store.id}::int AND l."importId" = ${id}::int AND c ->> 0 = ANY (${lines(columns)})) AS "found"`,
-  )
+      WHERE l."storeId" = ${store.id}::int AND l."importId" = ${id}::int AND c ->> 0 = ANY (${lines(columns)})) AS "found"`
   return row?.found === true
 }
 
 /** How many of the records to be changed have each value of a member that is replaced. */
 export async function countFormer({ db, store }: Caller, id: number, member: string): Promise<Map<string, number>> {
-  const rows = await queryRows<{ value: string | null; count: number }>(
-    db,
-    sql`
+  const rows = await queryRows<{ value: string | null; count: number }>(db)`
     SELECT "before" ->> ${member}::text AS "value", count(*)::int AS "count" FROM "CsvImportLine"
-    WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" = 'change' GROUP BY 1`,
-  )
+    WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" = 'change' GROUP BY 1`
   return new Map(rows.map(({ value, count }) => [value ?? '', count]))
 }
 

@@ -231,17 +231,13 @@ async function idsOf(
   const table = identifier(target.table)
   const numbers = texts.filter(isNumber)
   const names = JSON.stringify(texts.filter((text) => !isNumber(text)))
-  const byNumber = queryRows<{ id: number }>(
-    db,
-    sql`SELECT t."id" FROM ${table} t WHERE t."storeId" = ${store.id}::int AND t."id" = ${anyOf(numbers)}`,
-  )
-  const byName = nameColumnsOf(target).map((column) =>
-    queryRows<{ text: string; least: number; most: number }>(
-      db,
-      sql`
+  const byNumber = queryRows<{ id: number }>(db)`
+    SELECT t."id" FROM ${table} t WHERE t."storeId" = ${store.id}::int AND t."id" = ${anyOf(numbers)}`
+  const byName = nameColumnsOf(target).map(
+    (column) =>
+      queryRows<{ text: string; least: number; most: number }>(db)`
       SELECT n."text", min(t."id") AS "least", max(t."id") AS "most" FROM json_array_elements_text(${names}::text::json) AS n ("text")
       JOIN ${table} t ON t."storeId" = ${store.id}::int AND lower(t.${identifier(column)}) = lower(n."text") GROUP BY n."text"`,
-    ),
   )
   const found = new Map((await byNumber).map(({ id }) => [String(id), [id]]))
   for (const { text, least, most } of (await Promise.all(byName)).flat()) {
@@ -260,15 +256,12 @@ export async function idsBelow(
   const { column } = nameFieldOf(target).field
   const parent =
     levels === undefined ? sql`0` : sql`coalesce(t.${identifier(columnOf(target.fields, levels.parent))}, 0)`
-  const found = await queryRows<{ place: number; least: number; most: number }>(
-    db,
-    sql`
+  const found = await queryRows<{ place: number; least: number; most: number }>(db)`
     SELECT n."place", min(t."id") AS "least", max(t."id") AS "most"
     FROM json_to_recordset(${JSON.stringify(wanted)}::text::json) AS n ("place" int, "parent" int, "text" text)
     JOIN ${identifier(target.table)} t ON t."storeId" = ${store.id}::int AND lower(t.${identifier(column)}) = lower(n."text")
       AND ${parent} = n."parent"
-    GROUP BY n."place"`,
-  )
+    GROUP BY n."place"`
   return new Map(found.map(({ place, least, most }) => [place, [...new Set([least, most])]]))
 }
 
@@ -281,14 +274,11 @@ export async function itemsStored(
   const [parent, named, called] = [rows.parent, columnOf(fields, key), nameFieldOf(target).field.column].map(
     identifier,
   ) as [Sql, Sql, Sql]
-  return queryRows(
-    db,
-    sql`
+  return queryRows<{ id: number; ids: number[]; names: string }>(db)`
     SELECT r.${parent} AS "id", array_agg(t."id" ORDER BY r.${named}) AS "ids", string_agg(t.${called}, ', ' ORDER BY r.${named}) AS "names"
     FROM ${identifier(rows.table)} r JOIN ${identifier(target.table)} t ON t."storeId" = r."storeId" AND t."id" = r.${named}
     WHERE r."storeId" = ${store.id}::int AND r.${parent} = ${anyOf(ids)}
-    GROUP BY r.${parent}`,
-  )
+    GROUP BY r.${parent}`
 }
 
 function columnOf(fields: FieldSet, name: string): string {

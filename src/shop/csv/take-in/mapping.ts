@@ -3,7 +3,6 @@ import { allows, shows } from '../../../access/applications/privileges.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { labelOf } from '../../../foundation/texts/label.ts'
 import { languageOf, localeTags } from '../../../foundation/texts/language.ts'
 import { t } from '../../../foundation/texts/text.ts'
@@ -234,11 +233,8 @@ export async function remember(
     create: { ...key, ...said },
     update: said,
   })
-  await execute(
-    db,
-    sql`
+  await execute(db)`
     DELETE FROM "CsvMapping" WHERE "storeId" = ${store.id}::int AND ("service", "headings") IN (
       SELECT "service", "headings" FROM "CsvMapping" WHERE "storeId" = ${store.id}::int
-      ORDER BY "usedAt" DESC, "service", "headings" OFFSET ${MAPPINGS_MAX}::int)`,
-  )
+      ORDER BY "usedAt" DESC, "service", "headings" OFFSET ${MAPPINGS_MAX}::int)`
 }

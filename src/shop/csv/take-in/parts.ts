@@ -1,7 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { columnsOf } from '../lines/columns.ts'
 import type { Row } from '../lines/rows.ts'
@@ -32,12 +31,9 @@ export async function keepPart(
 /** Returns the kept rows of a file, in order, a batch at a time. */
 export async function* keptParts({ db, store }: Caller, id: number, secrets: Secrets): AsyncGenerator<Row[]> {
   for (let after = 0; ; after++) {
-    const [found] = await queryRows<{ rows: string | null; sealed: string | null }>(
-      db,
-      sql`
+    const [found] = await queryRows<{ rows: string | null; sealed: string | null }>(db)`
       SELECT "rows", "sealed" FROM "CsvImportPart"
-      WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "part" = ${after + 1}::int`,
-    )
+      WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "part" = ${after + 1}::int`
     if (found === undefined) return
     const kept = JSON.parse(found.rows ?? secrets.open(found.sealed ?? '')) as Kept
     yield kept.map(([line, length, separator, cells]) => ({ line, length, separator, cells }))

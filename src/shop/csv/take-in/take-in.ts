@@ -13,7 +13,7 @@ import {
   endReading,
   type Import,
   type OpenReading,
-  readAgain,
+  readKept,
   renewReading,
 } from '../lines/imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX, MAPPED_COLUMNS_MAX } from '../lines/limits.ts'
@@ -87,21 +87,11 @@ export async function readMapped(
   secrets: Secrets,
 ): Promise<boolean> {
   const resource = resourceNamed(service)
-  const reading = await readAgain(caller, id, { mapping: meanings })
-  if (reading === null) return false
-  const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
-  try {
-    await readBatches(
-      caller,
-      { resource, headings, written: { decimal, locale }, reading, secrets },
-      keptParts(caller, id, secrets),
-    )
-    await endReading(caller, reading, { state: 'ready' })
-    return true
-  } catch (error) {
-    await endReading(caller, reading, { state: 'mapping' }).catch(() => {})
-    throw error
-  }
+  return readKept(caller, id, { mapping: meanings }, async (reading) => {
+    const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
+    const batches = keptParts(caller, id, secrets)
+    await readBatches(caller, { resource, headings, written: { decimal, locale }, reading, secrets }, batches)
+  })
 }
 
 interface Batches {

@@ -6,7 +6,6 @@ import type { Resource } from '../../../engine/definition/resource.ts'
 import { findJson, getRecord } from '../../../engine/reading/read.ts'
 import { type HistoryEntry, listHistory } from '../../../engine/recording/history.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { setIn, valueIn } from '../../../foundation/values/json.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
@@ -40,13 +39,10 @@ export async function isPutBackable({ db, store }: Caller, found: Import): Promi
   const { id, service, state, changed } = found
   if ((state !== 'done' && state !== 'cancelled') || changed === 0 || !canBePutBack(resourceNamed(service)))
     return false
-  const [row] = await queryRows<{ found: boolean }>(
-    db,
-    sql`
+  const [row] = await queryRows<{ found: boolean }>(db)`
     SELECT EXISTS (
       SELECT 1 FROM "CsvImportLine" WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" = 'changed'
-        AND "before" IS NOT NULL) AS "found"`,
-  )
+        AND "before" IS NOT NULL) AS "found"`
   return row?.found === true
 }
 
@@ -135,14 +131,11 @@ interface MadeLine {
 }
 
 function madeLines({ db, store }: Caller, importId: number, after: number): Promise<MadeLine[]> {
-  return queryRows<MadeLine>(
-    db,
-    sql`
+  return queryRows<MadeLine>(db)`
     SELECT "line", "recordId", "name", "body", "before" FROM "CsvImportLine"
     WHERE "storeId" = ${store.id}::int AND "importId" = ${importId}::int AND "outcome" = 'changed' AND "line" > ${after}::int
       AND "before" IS NOT NULL
-    ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`,
-  )
+    ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`
 }
 
 /** A value to be put back. */

@@ -11,7 +11,7 @@ import {
   endReading,
   type Import,
   type OpenReading,
-  readAgain,
+  readKept,
 } from '../lines/imports.ts'
 import { BATCH_LINES_MAX } from '../lines/limits.ts'
 import type { Difference, Problem } from '../lines/records.ts'
@@ -81,9 +81,7 @@ export async function compareChosen(
 ): Promise<boolean> {
   const resource = resourceNamed(service)
   const ids = await keptIds(caller, id)
-  const reading = await readAgain(caller, id, { change })
-  if (reading === null) return false
-  try {
+  return readKept(caller, id, { change }, async (reading) => {
     for (let from = 0; from < ids.length; from += BATCH_LINES_MAX) {
       const some = ids.slice(from, from + BATCH_LINES_MAX)
       const texts = await findJson(caller, resource, some)
@@ -96,12 +94,7 @@ export async function compareChosen(
       })
       await addLines(caller, { secrets, reading, lines })
     }
-    await endReading(caller, reading, { state: 'ready' })
-    return true
-  } catch (error) {
-    await endReading(caller, reading, { state: 'mapping' }).catch(() => {})
-    throw error
-  }
+  })
 }
 
 /** The line of what is intended with a record. */

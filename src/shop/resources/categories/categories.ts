@@ -1,7 +1,8 @@
 import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { categoryKinds } from '../../../engine/definition/event-kinds.ts'
-import { boolean, date, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
-import { containing, since, until } from '../../../engine/definition/filters.ts'
+import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
+import { containing } from '../../../engine/definition/filters.ts'
+import { changed, itemNumber, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 import { categoryEffects, categoryRules } from './rules.ts'
@@ -16,12 +17,10 @@ export const categories = defineResource({
   description: 'A category of the shop’s products. Categories lie in one another, and a product may be in several.',
   maxRecords: 500,
   fields: {
-    CategoryID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Category number',
-      description: 'The number of the category, by which products and other categories name it.',
-    }),
+    CategoryID: recordNumber(
+      'Category number',
+      'The number of the category, by which products and other categories name it.',
+    ),
     CategoryName: text(150, {
       column: 'name',
       required: true,
@@ -60,19 +59,8 @@ export const categories = defineResource({
       hint: 'The shop does not show it; its products stay as they are',
       description: 'True: the storefront does not show the category. Its products stay as they are.',
     }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the category: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the category. Changes to its products do not count.',
-    }),
+    UserID: lastEditor('the category'),
+    LastUpdate: lastChange('The time of the last change of the category. Changes to its products do not count.'),
     CategoryMenuGroup: integer({
       label: 'Menu',
       description:
@@ -220,11 +208,7 @@ export const categories = defineResource({
     CategoryExternalIdsList: list(
       'CategoryExternalId',
       {
-        ID: integer({
-          access: 'key',
-          label: 'Entry',
-          description: 'The number of the item in the list of external ids.',
-        }),
+        ID: itemNumber('Entry', 'The number of the item in the list of external ids.'),
         // The category itself; a caller's value is ignored.
         CategoryID: integer({ access: 'ro', label: 'Category', description: 'The category itself.' }),
         ExternalId1: text(LONG_TEXT, {
@@ -243,7 +227,7 @@ export const categories = defineResource({
       },
     ),
   },
-  filters: { category: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  filters: { category: containing('name'), ...changed },
   subResources: {
     Options: nested('OptionSetList', 'optionsetid'),
     Products: productsBy(inCategory),

@@ -13,16 +13,13 @@ interface Above {
 /** Returns these categories and all their ancestors, by id. */
 export async function readAbove(caller: Caller, ids: readonly number[]): Promise<Map<number, Above>> {
   const store = storeId(caller.store)
-  const found = await rowsInTurn<{ id: number } & Above>(
-    caller,
-    sql`
+  const found = await rowsInTurn<{ id: number } & Above>(caller)`
     WITH RECURSIVE above AS (
       SELECT c."id", c."name", c."parentId" FROM "Category" c WHERE c."storeId" = ${store} AND c."id" = ${anyOf(ids)}
       UNION
       SELECT c."id", c."name", c."parentId" FROM above a
       JOIN "Category" c ON c."storeId" = ${store} AND c."id" = a."parentId")
-    SELECT "id", "name", "parentId" FROM above`,
-  )
+    SELECT "id", "name", "parentId" FROM above`
   return new Map(found.map(({ id, ...above }) => [id, above]))
 }
 
@@ -100,13 +97,10 @@ interface LevelRow {
 }
 
 function readLevel(caller: Caller, condition: Sql, limit: number): Promise<LevelRow[]> {
-  return rowsInTurn<LevelRow>(
-    caller,
-    sql`
+  return rowsInTurn<LevelRow>(caller)`
     SELECT c."id", c."name", c."parentId", coalesce((c."details" ->> 'Hide')::boolean, false) AS "isHidden",
       coalesce((c."details" ->> 'Sorting')::int, 0) AS "sorting"
-    FROM "Category" c WHERE c."storeId" = ${storeId(caller.store)} AND ${condition} ORDER BY c."id" LIMIT ${limit}::int`,
-  )
+    FROM "Category" c WHERE c."storeId" = ${storeId(caller.store)} AND ${condition} ORDER BY c."id" LIMIT ${limit}::int`
 }
 
 /** The rows that no level has had, in the order of the shop. */
@@ -133,12 +127,9 @@ function attach(parents: readonly CategoryNode[], rows: readonly LevelRow[]): Ca
 }
 
 async function markParents(caller: Caller, nodes: readonly CategoryNode[]): Promise<void> {
-  const found = await rowsInTurn<{ id: number }>(
-    caller,
-    sql`
+  const found = await rowsInTurn<{ id: number }>(caller)`
     SELECT p."id" FROM unnest(string_to_array(${nodes.map(({ id }) => id).join(',')}, ',')::int[]) AS p ("id")
-    WHERE EXISTS (SELECT FROM "Category" c WHERE c."storeId" = ${storeId(caller.store)} AND c."parentId" = p."id")`,
-  )
+    WHERE EXISTS (SELECT FROM "Category" c WHERE c."storeId" = ${storeId(caller.store)} AND c."parentId" = p."id")`
   const parents = new Set(found.map(({ id }) => id))
   for (const node of nodes) node.hasMore = parents.has(node.id)
 }
@@ -150,14 +141,11 @@ export async function countProducts(
   max: number,
 ): Promise<ReadonlyMap<number, number>> {
   if (ids.length === 0) return new Map()
-  const found = await rowsInTurn<{ id: number; count: number }>(
-    caller,
-    sql`
+  const found = await rowsInTurn<{ id: number; count: number }>(caller)`
     SELECT c."id", (
       SELECT count(*)::int FROM (
         SELECT FROM "ProductCategory" p WHERE p."storeId" = ${storeId(caller.store)} AND p."categoryId" = c."id"
         LIMIT ${max + 1}::int) each) AS "count"
-    FROM unnest(string_to_array(${ids.join(',')}, ',')::int[]) AS c ("id")`,
-  )
+    FROM unnest(string_to_array(${ids.join(',')}, ',')::int[]) AS c ("id")`
   return new Map(found.map(({ id, count }) => [id, count]))
 }

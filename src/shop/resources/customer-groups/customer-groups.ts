@@ -1,7 +1,7 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { customerGroupKinds } from '../../../engine/definition/event-kinds.ts'
-import { boolean, date, integer, LONG_TEXT, money, text } from '../../../engine/definition/fields.ts'
-import { since, until } from '../../../engine/definition/filters.ts'
+import { boolean, integer, LONG_TEXT, money, text } from '../../../engine/definition/fields.ts'
+import { changed, lastChange, recordNumber } from '../common-fields.ts'
 import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
@@ -14,12 +14,7 @@ export const customerGroups = defineResource({
   idParam: 'groupid',
   maxRecords: 500,
   fields: {
-    CustomerGroupID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Group number',
-      description: 'The number of the group, by which customers name it.',
-    }),
+    CustomerGroupID: recordNumber('Group number', 'The number of the group, by which customers name it.'),
     Name: text(150, {
       column: 'name',
       required: true,
@@ -63,14 +58,9 @@ export const customerGroups = defineResource({
     }),
   },
   privateFields: {
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the group. Changes to its customers do not count.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the group. Changes to its customers do not count.'),
   },
-  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  filters: { ...changed },
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },

@@ -43,21 +43,15 @@ export async function readCustomerOrders(
   { shown }: { readonly shown: number },
 ): Promise<{ orders: OrderOfCustomer[]; sums: OrderSums }> {
   const ofCustomer = sql`t."storeId" = ${storeId(caller.store)} AND t."customerId" = ${customerId}::int`
-  const newest = rowsInTurn<OrderOfCustomer>(
-    caller,
-    sql`
+  const newest = rowsInTurn<OrderOfCustomer>(caller)`
     SELECT t."id", t."invoicePrefix" || t."invoiceNumber" AS "invoiceNumber", t."orderDate",
       t."orderAmount"::float8 AS "amount", t."statusId", t."payment", t."fulfilment"
-    FROM "Order" t WHERE ${ofCustomer} ORDER BY t."id" DESC LIMIT ${constant(shown)}`,
-  )
-  const summed = rowsInTurn<OrderSums>(
-    caller,
-    sql`
+    FROM "Order" t WHERE ${ofCustomer} ORDER BY t."id" DESC LIMIT ${constant(shown)}`
+  const summed = rowsInTurn<OrderSums>(caller)`
     SELECT count(*)::int AS "count", coalesce(sum(${spent}), 0)::float8 AS "spent",
       (count(*) FILTER (WHERE ${spent} > 0))::int AS "paid", min(t."orderDate") AS "firstAt"
     FROM (
-      SELECT * FROM "Order" t WHERE ${ofCustomer} ORDER BY t."id" DESC LIMIT ${constant(ORDERS_SUMMED_MAX)}) t`,
-  )
+      SELECT * FROM "Order" t WHERE ${ofCustomer} ORDER BY t."id" DESC LIMIT ${constant(ORDERS_SUMMED_MAX)}) t`
   const [orders, [sums]] = await Promise.all([newest, summed])
   return { orders, sums: sums ?? { count: 0, spent: 0, paid: 0, firstAt: null } }
 }
@@ -68,15 +62,12 @@ export function readCustomerReturns(
   customerId: number,
   { shown }: { readonly shown: number },
 ): Promise<ReturnOfCustomer[]> {
-  return rowsInTurn(
-    caller,
-    sql`
+  return rowsInTurn<ReturnOfCustomer>(caller)`
     SELECT r."id", r."rmaDate" AS "returnedAt", r."statusId", t."id" AS "orderId",
       t."invoicePrefix" || t."invoiceNumber" AS "invoiceNumber"
     FROM (
       SELECT * FROM "Order" t WHERE t."storeId" = ${storeId(caller.store)} AND t."customerId" = ${customerId}::int
       ORDER BY t."id" DESC LIMIT ${constant(ORDERS_SUMMED_MAX)}) t
     JOIN "Rma" r ON r."storeId" = t."storeId" AND r."orderId" = t."id"
-    ORDER BY r."id" DESC LIMIT ${constant(shown)}`,
-  )
+    ORDER BY r."id" DESC LIMIT ${constant(shown)}`
 }

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { defineResource } from '../../../engine/definition/define.ts'
 import { customerKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, money, reference, text, type ValueField } from '../../../engine/definition/fields.ts'
-import { containing, exactly, since, until } from '../../../engine/definition/filters.ts'
+import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { asciiEmail, emailForms } from '../../../foundation/values/email.ts'
+import { changed, recordNumber } from '../common-fields.ts'
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
@@ -43,12 +44,7 @@ export const customers = defineResource({
   maxRecords: 500,
   keyForms: (given) => [...new Set([given, asciiEmail(given)])],
   fields: {
-    CustomerID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Customer number',
-      description: 'The number of the customer, by which orders name it.',
-    }),
+    CustomerID: recordNumber('Customer number', 'The number of the customer, by which orders name it.'),
     Email: text(EMAIL_LENGTH_MAX, {
       column: 'email',
       required: true,
@@ -225,8 +221,7 @@ export const customers = defineResource({
     state: exactly('state'),
     city: containing('city'),
     phone: exactly('phone'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
+    ...changed,
   },
   rules: {
     events: customerKinds,

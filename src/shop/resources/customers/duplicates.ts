@@ -54,9 +54,7 @@ export async function findDuplicates(caller: Caller, id: number, record: Custome
   const union = candidates.reduce((one, other) => sql`${one} UNION ${other}`)
   const hasDigits = (phone: Sql) =>
     phones.map((digits) => sql`"digitsOf"(${phone}) LIKE ${`%${digits}`}`).reduce(or, sql`false`)
-  return rowsInTurn<Duplicate>(
-    caller,
-    sql`
+  return rowsInTurn<Duplicate>(caller)`
     SELECT * FROM (
       SELECT c."id", c."email",
         ${email} <> '' AND coalesce("folded"(c."email") = "folded"(${email}), false) AS "likeEmail",
@@ -68,8 +66,7 @@ export async function findDuplicates(caller: Caller, id: number, record: Custome
           AS "sameNameAndPostcode"
       FROM "Customer" c
       WHERE c."storeId" = ${storeId(store)} AND c."id" <> ${id}::int AND c."id" IN (SELECT "id" FROM (${union}) found)) each
-    WHERE "likeEmail" OR "samePhone" OR "sameNameAndPostcode" ORDER BY "id" DESC LIMIT ${constant(SHOWN)}`,
-  )
+    WHERE "likeEmail" OR "samePhone" OR "sameNameAndPostcode" ORDER BY "id" DESC LIMIT ${constant(SHOWN)}`
 }
 
 function or(one: Sql, other: Sql): Sql {

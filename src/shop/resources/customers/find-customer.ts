@@ -1,6 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { readInTurn, rowsInTurn } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { asciiEmail } from '../../../foundation/values/email.ts'
 
 /** A customer's id in the store and in another system, and the group. */
@@ -25,11 +24,8 @@ export function findCustomer(
 
 /** Returns the id of the store's customer with an e-mail address, ignoring case, or null. */
 export async function findCustomerByEmail(caller: Caller, email: string): Promise<number | null> {
-  const [found] = await rowsInTurn<{ id: number }>(
-    caller,
-    sql`
+  const [found] = await rowsInTurn<{ id: number }>(caller)`
     SELECT "id" FROM "Customer"
-    WHERE "storeId" = ${caller.store.id}::int AND lower("email") IN (lower(${email}::text), lower(${asciiEmail(email)}::text))`,
-  )
+    WHERE "storeId" = ${caller.store.id}::int AND lower("email") IN (lower(${email}::text), lower(${asciiEmail(email)}::text))`
   return found?.id ?? null
 }

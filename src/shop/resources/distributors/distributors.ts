@@ -1,8 +1,9 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { distributorKinds } from '../../../engine/definition/event-kinds.ts'
-import { boolean, date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
-import { containing, exactly, since, until } from '../../../engine/definition/filters.ts'
+import { boolean, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
+import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
@@ -14,12 +15,7 @@ export const distributors = defineResource({
   description: 'A company from which the shop buys products.',
   maxRecords: 500,
   fields: {
-    DistributorID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Distributor number',
-      description: 'The number of the distributor, by which products name it.',
-    }),
+    DistributorID: recordNumber('Distributor number', 'The number of the distributor, by which products name it.'),
     CompanyName: text(50, {
       column: 'company',
       required: true,
@@ -62,19 +58,8 @@ export const distributors = defineResource({
       label: 'Text for new orders',
       description: 'The text of the mail about a new order.',
     }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the distributor: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the distributor. Changes to its products do not count.',
-    }),
+    UserID: lastEditor('the distributor'),
+    LastUpdate: lastChange('The time of the last change of the distributor. Changes to its products do not count.'),
     IsDropShipper: boolean({
       label: 'Ships to customers itself',
       description: 'True: the distributor sends goods to the shop’s customers itself. Kept for programs.',
@@ -126,8 +111,7 @@ export const distributors = defineResource({
     state: exactly('state'),
     city: containing('city'),
     phone: exactly('phone'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
+    ...changed,
   },
   subResources: { Products: productsBy(ofDistributor) },
   rules: {

@@ -17,6 +17,7 @@ import {
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
+import { changed, lastChange, recordNumber } from '../common-fields.ts'
 import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
 
@@ -68,12 +69,7 @@ export const giftRegistries = defineResource({
       },
       'The address where the gifts go.',
     ),
-    GiftRegistryID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Registry number',
-      description: 'The number of the registry in the store.',
-    }),
+    GiftRegistryID: recordNumber('Registry number', 'The number of the registry in the store.'),
     Name: text(50, {
       column: 'name',
       required: true,
@@ -85,12 +81,7 @@ export const giftRegistries = defineResource({
       label: 'Created on',
       description: 'The time at which the registry was created.',
     }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the registry, including its items.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the registry, including its items.'),
     Expires: date({
       column: 'expiresAt',
       nullable: true,
@@ -189,8 +180,7 @@ export const giftRegistries = defineResource({
     dateendevent: until('eventAt'),
     datestartexpiration: since('expiresAt'),
     dateendexpiration: until('expiresAt'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
+    ...changed,
   },
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
   rules: { events: giftRegistryKinds, isFinalOnceWritten: true },

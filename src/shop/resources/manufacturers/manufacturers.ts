@@ -1,7 +1,8 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
-import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
-import { containing, since, until } from '../../../engine/definition/filters.ts'
+import { integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
+import { containing } from '../../../engine/definition/filters.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
@@ -13,12 +14,7 @@ export const manufacturers = defineResource({
   description: 'A company that makes products, or their brand.',
   maxRecords: 500,
   fields: {
-    ManufacturerID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Manufacturer number',
-      description: 'The number of the manufacturer, by which products name it.',
-    }),
+    ManufacturerID: recordNumber('Manufacturer number', 'The number of the manufacturer, by which products name it.'),
     ManufacturerName: text(50, {
       column: 'name',
       required: true,
@@ -39,19 +35,8 @@ export const manufacturers = defineResource({
       description: 'HTML at the beginning of the manufacturer’s page in the storefront.',
     }),
     Website: text(50, { description: 'The address of the manufacturer’s own site.' }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the manufacturer. Changes to its products do not count.',
-    }),
+    UserID: lastEditor('the manufacturer'),
+    LastUpdate: lastChange('The time of the last change of the manufacturer. Changes to its products do not count.'),
     PageTitle: text(150, { description: 'The title of the manufacturer’s page, for browsers and search engines.' }),
     MetaTags: text(LONG_TEXT, {
       description: 'HTML for the head of the manufacturer’s page, such as a description for search engines.',
@@ -65,7 +50,7 @@ export const manufacturers = defineResource({
       description: 'The last part of the address of the manufacturer’s page in the storefront.',
     }),
   },
-  filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  filters: { manufacturer: containing('name'), ...changed },
   subResources: { Products: productsBy(ofManufacturer) },
   rules: {
     events: manufacturerKinds,

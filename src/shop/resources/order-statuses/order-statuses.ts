@@ -1,6 +1,6 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { boolean, date, integer, text } from '../../../engine/definition/fields.ts'
-import { since, until } from '../../../engine/definition/filters.ts'
+import { changed, recordNumber } from '../common-fields.ts'
 
 /** The order statuses of a store (rest-resources §11), read-only, under the privilege Orders. */
 export const orderStatuses = defineResource({
@@ -12,13 +12,10 @@ export const orderStatuses = defineResource({
   methods: ['GET'],
   maxRecords: 500,
   fields: {
-    OrderStatusID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Status number',
-      description:
-        'The number by which orders name the status. 1 to 12 exist in every store and keep their meaning, whatever their text; the merchant’s own begin at 13.',
-    }),
+    OrderStatusID: recordNumber(
+      'Status number',
+      'The number by which orders name the status. 1 to 12 exist in every store and keep their meaning, whatever their text; the merchant’s own begin at 13.',
+    ),
     Sorting: integer({
       column: 'sorting',
       label: 'Position',
@@ -47,7 +44,7 @@ export const orderStatuses = defineResource({
       description: 'The time of the last change of the status itself. Orders that take it do not count.',
     }),
   },
-  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  filters: { ...changed },
   pages: { calledBy: [['StatusText']], groups: { 'Text and position': 'OrderStatusID' } },
 })
 

@@ -3,7 +3,6 @@ import type { FieldSet, ValueField } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { customers } from '../customers/customers.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
@@ -66,13 +65,10 @@ export async function readWholeBuyer(caller: Caller, customerId: number): Promis
 }
 
 async function findBuyer(caller: Caller, id: number) {
-  const [found] = await queryRows<{ customer: string; group: string | null; priceLevel: number | null }>(
-    caller.db,
-    sql`
+  const [found] = await queryRows<{ customer: string; group: string | null; priceLevel: number | null }>(caller.db)`
      SELECT to_json(c)::text AS "customer", g."name" AS "group", g."priceLevel"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
-     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${id}::int`,
-  )
+     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${id}::int`
   if (found === undefined) return null
   const { customer, group, priceLevel } = found
   return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0 }

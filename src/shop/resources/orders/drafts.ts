@@ -88,38 +88,26 @@ export async function keepDraft(
   const content = sql`"page" = ${page}, "title" = ${shown}, "lines" = ${lines}::int, "fields" = ${text}, "keptAt" = ${now()}`
   return inTransaction(db, async (tx): Promise<Kept> => {
     // One draft of a person at a time, so that their number is known. It also waits for an end of the membership.
-    const [user] = await queryRows<{ one: number }>(
-      tx,
-      sql`
+    const [user] = await queryRows<{ one: number }>(tx)`
       SELECT 1 AS "one" FROM "StoreUser" WHERE "storeId" = ${store.id}::int AND "identityId" = ${identityId}::int
-      FOR NO KEY UPDATE`,
-    )
+      FOR NO KEY UPDATE`
     if (user === undefined) return { refusal: 'not-of-store' }
-    const [same] = await queryRows<Pick<Draft, 'id' | 'version' | 'keptAt'>>(
-      tx,
-      sql`
+    const [same] = await queryRows<Pick<Draft, 'id' | 'version' | 'keptAt'>>(tx)`
       UPDATE "OrderDraft" SET ${content}, "version" = "version" + 1
       WHERE "storeId" = ${store.id}::int AND "id" = (
         SELECT "id" FROM "OrderDraft" WHERE "storeId" = ${store.id}::int AND "identityId" = ${identityId}::int
           AND ("page" = ${page} OR ("id" = ${id}::int AND "version" = ${version}::int))
         ORDER BY "page" = ${page} DESC LIMIT 1)
-      RETURNING "id", "version", "keptAt"`,
-    )
+      RETURNING "id", "version", "keptAt"`
     if (same !== undefined) return { draft: same, as: 'same' }
-    const [{ count } = { count: 0 }] = await queryRows<{ count: number }>(
-      tx,
-      sql`
+    const [{ count } = { count: 0 }] = await queryRows<{ count: number }>(tx)`
       SELECT count(*)::int AS "count" FROM "OrderDraft"
-      WHERE "storeId" = ${store.id}::int AND "identityId" = ${identityId}::int AND "keptAt" > ${oldest(now)}`,
-    )
+      WHERE "storeId" = ${store.id}::int AND "identityId" = ${identityId}::int AND "keptAt" > ${oldest(now)}`
     if (count >= DRAFTS_MAX) return { refusal: 'too-many' }
-    const [own] = await queryRows<Pick<Draft, 'id' | 'version' | 'keptAt'>>(
-      tx,
-      sql`
+    const [own] = await queryRows<Pick<Draft, 'id' | 'version' | 'keptAt'>>(tx)`
       INSERT INTO "OrderDraft" ("storeId", "identityId", "page", "version", "title", "lines", "fields", "keptAt")
       VALUES (${store.id}::int, ${identityId}::int, ${page}, 1, ${shown}, ${lines}::int, ${text}, ${now()})
-      RETURNING "id", "version", "keptAt"`,
-    )
+      RETURNING "id", "version", "keptAt"`
     if (own === undefined) throw new Error('A draft was not kept')
     if (id === 0) return { draft: own, as: 'same' }
     const former = await tx.orderDraft.findFirst({ where: { storeId: store.id, id, identityId }, select: { id: true } })

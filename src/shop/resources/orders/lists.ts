@@ -1,5 +1,6 @@
 import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../../engine/definition/fields.ts'
 import { sql } from '../../../foundation/database/sql.ts'
+import { itemNumber, recordNumber } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderStatusMeanings } from './statuses.ts'
 
@@ -139,12 +140,7 @@ export const orderItemList = list(
       'The product that was ordered, one of `/Products`. A new line needs it, or ItemID. Set to 0 when the product is deleted.',
       'Product',
     ),
-    ItemIndexID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Number',
-      description: 'The number of the line in the store.',
-    }),
+    ItemIndexID: recordNumber('Number', 'The number of the line in the store.'),
     ItemID: text(150, {
       column: 'sku',
       label: 'SKU',
@@ -304,7 +300,7 @@ export const orderItemList = list(
 export const promotionList = list(
   'Promotion',
   {
-    PromotionID: integer({ access: 'key', label: 'Number', description: 'The number of the promotion in the store.' }),
+    PromotionID: itemNumber('Number', 'The number of the promotion in the store.'),
     PromotionName: text(150, { description: 'The name of the promotion as people read it.' }),
     Coupon: text(50, {
       label: 'Coupon code',
@@ -352,12 +348,7 @@ export const refundItemList = list(
 export const transactionList = list(
   'Transaction',
   {
-    TransactionIndexID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Number',
-      description: 'The number of the transaction in the store.',
-    }),
+    TransactionIndexID: recordNumber('Number', 'The number of the transaction in the store.'),
     OrderID: integer({
       sql: sql`r."orderId"`,
       leadsTo: 'Orders',
@@ -443,11 +434,7 @@ export const transactionList = list(
 export const questionList = list(
   'Question',
   {
-    QuestionAnswerIndexID: integer({
-      access: 'key',
-      label: 'Number',
-      description: 'The number of the answer in the store.',
-    }),
+    QuestionAnswerIndexID: itemNumber('Number', 'The number of the answer in the store.'),
     OrderID: integer({
       access: 'ro',
       leadsTo: 'Orders',

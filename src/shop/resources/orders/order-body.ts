@@ -4,6 +4,7 @@ import { type Patch, patchSteps } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { runInSlices } from '../../../foundation/values/slices.ts'
+import { roundCharges } from './figures.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
@@ -66,7 +67,7 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
 
 /**
  * Reads the body of `POST /admin/stores/{id}/orders`, with the wire names of Order. Refuses (400, with the field's
- * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
+ * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows, and rounds charges.
  */
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
   refuseNames(orders.fields.shown, body, '')
@@ -78,11 +79,12 @@ export async function readOrderBody(caller: Caller, body: unknown): Promise<Patc
     refuseNegative(shipment, shipmentList.fields, shipmentAmounts, `ShipmentList[${index}].`)
   }
   const { statusId = statusNotCompleted } = patch.columns
-  if (statusId === statusNotCompleted) return patch
-  throw wrongField(
-    'OrderStatusID',
-    `may be ${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`,
-  )
+  if (statusId !== statusNotCompleted) {
+    const allowed = `${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`
+    throw wrongField('OrderStatusID', `may be ${allowed}`)
+  }
+  roundCharges(patch, caller.store.currency)
+  return patch
 }
 
 function refuseNames(fields: FieldSet, body: unknown, path: string): void {

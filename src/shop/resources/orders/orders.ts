@@ -15,6 +15,7 @@ import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '.
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
@@ -37,8 +38,7 @@ const filters = {
   orderstatus: equalTo('statusId'),
   datestart: since('orderDate'),
   dateend: until('orderDate'),
-  lastupdatestart: since('updatedAt'),
-  lastupdateend: until('updatedAt'),
+  ...changed,
   billingemail: exactly('billingEmail', emailForms),
 }
 
@@ -61,13 +61,10 @@ export const orders = defineResource({
       description:
         'The number of the invoice without its prefix. The platform gives each new order the next one; clients may change it.',
     }),
-    OrderID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Internal number',
-      description:
-        'The number of the order in the store, by which addresses and returns name it. People know it by its invoice number.',
-    }),
+    OrderID: recordNumber(
+      'Internal number',
+      'The number of the order in the store, by which addresses and returns name it. People know it by its invoice number.',
+    ),
     ...needing('Customers', {
       CustomerID: reference(
         'customerId',
@@ -84,20 +81,10 @@ export const orders = defineResource({
         'The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with:',
       meanings: orderStatusMeanings,
     }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description:
-        'The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`.',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the order: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange(
+      'The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`.',
+    ),
+    UserID: lastEditor('the order'),
     SalesPerson: text(50, { label: 'Sold by', description: 'The name of the person in the shop who sold the order.' }),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',

@@ -98,14 +98,11 @@ export type Payments = Awaited<ReturnType<typeof readPayments>>
 /** The same with the payment state and the latest transactions. */
 export async function readPayments({ db, store }: Caller, order: OrderRecord) {
   const { OrderID: id, TransactionList: list } = order
-  const [row] = await rowsInTurn<{ state: PaymentState; voided: string }>(
-    { db, store },
-    sql`
+  const [row] = await rowsInTurn<{ state: PaymentState; voided: string }>({ db, store })`
     SELECT o."payment" AS "state", (
       SELECT coalesce(json_agg(json_build_object('id', x."id", 'at', x."voidedAt", 'by', x."voidedBy", 'type', x."voidedType")), '[]')
       FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id" AND x."voidedAt" IS NOT NULL)::text AS "voided"
-    FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${id}::int`,
-  )
+    FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${id}::int`
   const marks: Voided[] = JSON.parse(row?.voided ?? '[]')
   const voidedById = new Map(marks.map((mark) => [mark.id, { ...mark, at: new Date(mark.at) }]))
   return {

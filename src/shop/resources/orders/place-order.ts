@@ -18,13 +18,12 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
 import { raise, recordChanges } from '../../../engine/recording/events.ts'
 import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
-import { partsOf, refuseDiscountAbove, roundCharges } from './figures.ts'
+import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
@@ -53,7 +52,7 @@ interface Placing {
  * out of stock (409).
  */
 export async function placeOrder(caller: Caller, body: unknown, { remember, customer = null }: Placing = {}) {
-  const patch = await readOrder(caller, body)
+  const patch = await readOrderBody(caller, body)
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, countRows(patch))
   try {
@@ -81,15 +80,9 @@ export const REHEARSED_ORDER_ID = INT32_MAX
  * nobody who places one waits for a counter. Refuses what `placeOrder` refuses.
  */
 export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
-  const patch = await readOrder(tx, body)
+  const patch = await readOrderBody(tx, body)
   const count = countRows(patch)
   await store(tx, REHEARSED_ORDER_ID, patch, rowIds(INT32_MAX - count, count)())
-}
-
-async function readOrder(caller: Caller, body: unknown): Promise<Patch> {
-  const patch = await readOrderBody(caller, body)
-  roundCharges(patch, caller.store.currency)
-  return patch
 }
 
 function countRows({ lists }: Patch): number {
@@ -194,17 +187,14 @@ function orderAmount(currency: string, order: Row, shipments: readonly Patch[] =
  * transaction ends: this is its last statement.
  */
 async function takeInvoiceNumber(caller: Caller, orderId: number) {
-  const [taken] = await queryRows<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>>(
-    caller.db,
-    sql`
+  const [taken] = await queryRows<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>>(caller.db)`
      WITH taken AS (
        UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
        WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
        RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
      UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
      FROM taken WHERE o."storeId" = taken."id" AND o."id" = ${orderId}::int
-     RETURNING o."invoicePrefix", o."invoiceNumber"`,
-  )
+     RETURNING o."invoicePrefix", o."invoiceNumber"`
   if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
   return taken
 }

@@ -83,12 +83,9 @@ function meaningOf(row: Row) {
 async function refuseOtherReturns(caller: Caller, orderId: number, refunds: readonly Refund[]): Promise<void> {
   const ofReturns = refunds.filter(({ rmaId }) => rmaId !== 0)
   if (ofReturns.length === 0) return
-  const found = await queryRows<{ id: number }>(
-    caller.db,
-    sql`
+  const found = await queryRows<{ id: number }>(caller.db)`
     SELECT a."id" FROM "Rma" a WHERE a."storeId" = ${storeId(caller.store)} AND a."orderId" = ${orderId}::int
-      AND a."id" = ${anyOfFew(ofReturns.map(({ rmaId }) => rmaId))}`,
-  )
+      AND a."id" = ${anyOfFew(ofReturns.map(({ rmaId }) => rmaId))}`
   const known = new Set(found.map((row) => row.id))
   const other = ofReturns.find(({ rmaId }) => !known.has(rmaId))
   if (other) throw wrongField(`${other.path}.RMAID`, `must be that of a return of this order; ${other.rmaId} is none`)
@@ -134,9 +131,7 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
  */
 export async function forgetReturn(caller: Caller, orderId: number, rmaId: number): Promise<void> {
   const { db, store, now, actor } = caller
-  const [changed] = await queryRows(
-    db,
-    sql`
+  const [changed] = await queryRows(db)`
     WITH named AS (
       UPDATE "OrderTransaction" x SET "details" = (
         SELECT coalesce(json_object_agg(m."key", m."value" ORDER BY m."ordinality"), '{}')
@@ -145,8 +140,7 @@ export async function forgetReturn(caller: Caller, orderId: number, rmaId: numbe
       RETURNING 1)
     UPDATE "Order" o SET "updatedAt" = greatest(o."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}
     WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int AND EXISTS (TABLE named)
-    RETURNING o."id"`,
-  )
+    RETURNING o."id"`
   if (changed === undefined) return
   const orders = definedFor('Order') as Resource
   raise(caller, orderChanged, orders, orderId, { members: [RETURN_MEMBER] })
@@ -176,15 +170,12 @@ const reader = compileReader(fields)
 export function listRefunds(caller: Caller, orderId: number, query: Query): Promise<RecordPage> {
   const { store } = caller
   const read = async () => {
-    const [order] = await rowsInTurn<{ rows: string | null }>(
-      caller,
-      sql`
+    const [order] = await rowsInTurn<{ rows: string | null }>(caller)`
       SELECT (
         SELECT json_agg(${reader.select} ORDER BY t."id")::text FROM "OrderTransaction" t
         JOIN "Store" s ON s."id" = t."storeId" CROSS JOIN LATERAL (SELECT t."type", t."amount", t."captured") x
         WHERE t."storeId" = o."storeId" AND t."orderId" = o."id" AND ${effect} = 'refunded') AS "rows"
-      FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int`,
-    )
+      FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int`
     if (order === undefined) throw notFound({ typeName: 'Order' }, orderId)
     const rows = JSON.parse(order.rows ?? '[]') as Selected[]
     return rows.map((row) => JSON.parse(reader.compose(row)) as Document)

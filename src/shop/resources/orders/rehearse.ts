@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { inChange } from '../../../engine/changing/change.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { anyOfFew, storeId } from '../../../foundation/database/sql.ts'
 import { skuOf } from './sold-products.ts'
 
 /** What a change does to the stock of a product or an advanced option. */
@@ -47,10 +47,8 @@ export async function rehearse<T>(
 
 /** The number of the last row of all ledgers; later rows have higher ones. */
 async function lastMovement({ db }: Caller): Promise<string> {
-  const [row] = await queryRows<{ last: string }>(
-    db,
-    sql`SELECT (CASE WHEN "is_called" THEN "last_value" ELSE 0 END)::text AS "last" FROM "StockMovement_id_seq"`,
-  )
+  const [row] = await queryRows<{ last: string }>(db)`
+    SELECT (CASE WHEN "is_called" THEN "last_value" ELSE 0 END)::text AS "last" FROM "StockMovement_id_seq"`
   return row?.last ?? '0'
 }
 
@@ -60,16 +58,13 @@ async function effectsSince(
   orderId: number,
   productIds: readonly number[],
 ): Promise<StockEffect[]> {
-  const rows = await queryRows<StockEffect & { suffix: string }>(
-    db,
-    sql`
+  const rows = await queryRows<StockEffect & { suffix: string }>(db)`
     SELECT p."sku", p."name", coalesce(a."suffix", '') AS "suffix", m."quantity"::float8 AS "quantity", m."stockAfter"::float8 AS "stockAfter"
     FROM "StockMovement" m
     JOIN "Product" p ON p."storeId" = m."storeId" AND p."id" = m."productId"
     LEFT JOIN "AdvancedOption" a ON a."storeId" = m."storeId" AND a."productId" = m."productId" AND a."code" = m."optionCode"
     WHERE m."storeId" = ${storeId(store)} AND m."productId" = ${anyOfFew(productIds)}
       AND m."id" > ${last}::bigint AND m."orderId" = ${orderId}::int
-    ORDER BY m."id"`,
-  )
+    ORDER BY m."id"`
   return rows.map(({ suffix, ...row }) => ({ ...row, sku: skuOf(row, { suffix }) }))
 }

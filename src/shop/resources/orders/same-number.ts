@@ -1,7 +1,6 @@
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Change, WorthALook } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 
 type Sharers = Parameters<NonNullable<WorthALook['sharers']>>
 
@@ -14,9 +13,7 @@ export async function sharersOf(
   records: Sharers[1],
   seen: Map<string, number> = new Map(),
 ): Promise<Map<number, number>> {
-  const rows = await queryRows<{ id: number; number: string; other: number | null }>(
-    db,
-    sql`
+  const rows = await queryRows<{ id: number; number: string; other: number | null }>(db)`
     SELECT n."id", concat(n."number", ' ', n."prefix") AS "number", (
       SELECT min(o."id") FROM "Order" o WHERE o."storeId" = ${store.id}::int AND o."invoiceNumber" = n."number"
         AND lower(o."invoicePrefix") = n."prefix" AND o."id" <> n."id") AS "other"
@@ -26,8 +23,7 @@ export async function sharersOf(
       FROM json_to_recordset(${JSON.stringify(records)}::text::json)
         AS r ("id" int, "InvoiceNumber" int, "InvoiceNumberPrefix" text)
       JOIN "Order" t ON t."storeId" = ${store.id}::int AND t."id" = r."id") n
-    WHERE n."number" > 0 ORDER BY n."id"`,
-  )
+    WHERE n."number" > 0 ORDER BY n."id"`
   const found = new Map<number, number>()
   for (const { id, number, other } of rows) {
     const sharer = other ?? seen.get(number)
@@ -57,7 +53,7 @@ export async function refuseSharedNumber({ caller, id, before, after, isStrict }
   const { invoiceNumber: InvoiceNumber, invoicePrefix: InvoiceNumberPrefix } = after.row
   const isSame = before?.row.invoiceNumber === InvoiceNumber && before?.row.invoicePrefix === InvoiceNumberPrefix
   if (isSame || !isStrict || caller.channel !== 'api') return
-  await execute(caller.db, sql`SELECT FROM "Store" WHERE "id" = ${caller.store.id}::int FOR NO KEY UPDATE`)
+  await execute(caller.db)`SELECT FROM "Store" WHERE "id" = ${caller.store.id}::int FOR NO KEY UPDATE`
   const problem = (await invoiceNumbers.sharers(caller, [{ id, InvoiceNumber, InvoiceNumberPrefix }])).get(id)
   if (problem !== undefined) throw wrongField('InvoiceNumber', problem)
 }

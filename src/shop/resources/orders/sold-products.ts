@@ -56,7 +56,7 @@ export async function readSoldProducts(
 ): Promise<Map<number, SoldProduct>> {
   const ids = [...new Set(productIds)]
   if (ids.length === 0) return new Map()
-  const found = await rowsInTurn<{ row: string }>(caller, selectProducts(caller, ids))
+  const found = await rowsInTurn<{ row: string }>(caller)`${selectProducts(caller, ids)}`
   return new Map(found.map(({ row }) => soldProduct(JSON.parse(row))).map((product) => [product.id, product]))
 }
 
@@ -150,7 +150,7 @@ async function query(
   skus: readonly string[],
 ): Promise<Map<string, NamedProduct>> {
   if (skus.length === 0) return new Map()
-  const rows = await rowsInTurn<{ sku: string } & NamedProduct>(caller, statement(caller, skus))
+  const rows = await rowsInTurn<{ sku: string } & NamedProduct>(caller)`${statement(caller, skus)}`
   return new Map(rows.map(({ sku, productId, optionCode }) => [sku, { productId, optionCode }]))
 }
 

@@ -24,11 +24,8 @@ export async function readStates(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, OrderStates>> {
   if (ids.length === 0) return new Map()
-  const rows = await rowsInTurn<OrderStates & { id: number }>(
-    { db, store },
-    sql`
-    SELECT "id", "payment", "fulfilment" FROM "Order" WHERE "storeId" = ${storeId(store)} AND "id" = ${anyOf(ids)}`,
-  )
+  const rows = await rowsInTurn<OrderStates & { id: number }>({ db, store })`
+    SELECT "id", "payment", "fulfilment" FROM "Order" WHERE "storeId" = ${storeId(store)} AND "id" = ${anyOf(ids)}`
   return new Map(rows.map(({ id, payment, fulfilment }) => [id, { payment, fulfilment }]))
 }
 

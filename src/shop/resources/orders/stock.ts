@@ -2,7 +2,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { readRows } from '../../../engine/changing/write.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { anyOfFew, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { products } from '../products/products.ts'
 import { lockProducts, moveStocks, type StockCause } from '../products/stock.ts'
@@ -86,12 +86,9 @@ export async function moveHeldStocks(
 
 /** Returns the advanced options of these products, as id and code. */
 async function readOptions({ db, store }: Caller, productIds: readonly number[]): Promise<Set<string>> {
-  const found = await queryRows<{ productId: number; code: string }>(
-    db,
-    sql`
+  const found = await queryRows<{ productId: number; code: string }>(db)`
     SELECT a."productId", a."code" FROM "AdvancedOption" a
-    WHERE a."storeId" = ${storeId(store)} AND a."productId" = ${anyOfFew(productIds)}`,
-  )
+    WHERE a."storeId" = ${storeId(store)} AND a."productId" = ${anyOfFew(productIds)}`
   return new Set(found.map(({ productId, code }) => `${productId} ${code}`))
 }
 
@@ -128,25 +125,15 @@ function availabilityOf(product: SoldProduct, isInStock: boolean): string {
  * default (InventoryControl −1) and all other values refuse.
  */
 export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
-  const variantCode = ({ variant }: OrderLine) => variant?.code ?? null
-  const ordered = lines.map((line) => ({
-    productId: line.product.id,
-    optionCode: variantCode(line),
-    quantity: line.quantity,
-  }))
-  for (const { productId, optionCode, quantity } of difference([], ordered)) {
-    const line = lines.find((one) => one.product.id === productId && variantCode(one) === optionCode) as OrderLine
+  const placeOf = ({ product, variant }: OrderLine) => ({ productId: product.id, optionCode: variant?.code ?? null })
+  const ordered = lines.map((line) => ({ ...placeOf(line), quantity: line.quantity }))
+  for (const { quantity, ...place } of difference([], ordered)) {
+    const isIts = ({ productId, optionCode }: ReturnType<typeof placeOf>) =>
+      productId === place.productId && optionCode === place.optionCode
+    const line = lines.find((one) => isIts(placeOf(one))) as OrderLine
+    const move = { ...place, quantity: -quantity, mode: 'add', cause: 'order', orderId } as const
     const onlyIfEnough = !takesBackOrders(line.product)
-    const move = {
-      productId,
-      optionCode,
-      quantity: -quantity,
-      mode: 'add',
-      cause: 'order',
-      orderId,
-      onlyIfEnough,
-    } as const
-    const [moved] = await moveStocks(caller, products, [move])
+    const [moved] = await moveStocks(caller, products, [{ ...move, onlyIfEnough }])
     if (!moved) throw outOfStock(line, quantity)
   }
 }
@@ -217,15 +204,12 @@ function sharedOut(lines: readonly Row[], sums: ReadonlyMap<string, bigint>): bi
  * `butNot`. They cannot change while the order is locked.
  */
 export function returnedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
-  return queryRows<Row>(
-    caller.db,
-    sql`
+  return queryRows<Row>(caller.db)`
      SELECT i."productId", i."optionCode", i."sku", i."returnQuantity"::float8 AS "returnQuantity",
        i."restockQuantity"::float8 AS "restockQuantity"
      FROM "Rma" a JOIN "RmaItem" i ON i."storeId" = a."storeId" AND i."rmaId" = a."id"
      WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int
-     ORDER BY i."rmaId", i."position"`,
-  )
+     ORDER BY i."rmaId", i."position"`
 }
 
 /** Those of them that were put back in stock. */

@@ -51,68 +51,70 @@ const parts: Sql = sql`(
       round(t."discountCoupon", "decimals") + round(t."discountPromotion", "decimals") AS "discount"
     FROM (SELECT ${decimals} AS "decimals") store) each)`
 
+const type: ComputedSubResource['type'] = {
+  typeName: 'OrderSum',
+  nouns: ['sums', 'sums'],
+  fields: fieldSet({
+    OrderID: integer({ column: 'id', access: 'key', description: 'The order whose sums these are.' }),
+    ItemTotal: money({
+      sql: sql`p."items"`,
+      description:
+        'What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to the decimals of the store’s currency.',
+    }),
+    DiscountTotal: money({
+      sql: sql`p."discount"`,
+      description: 'OrderDiscountCoupon and OrderDiscountPromotion together; they come off.',
+    }),
+    ShippingTotal: money({ sql: sql`p."shipping"`, description: 'ShipmentCost of all shipments.' }),
+    TaxTotal: money({ sql: sql`p."tax"`, description: 'SalesTax, SalesTax2 and SalesTax3 together.' }),
+    OtherAmount: money({
+      sql: sql`t."orderAmount" - p."sum"`,
+      description:
+        'What OrderAmount has beside these parts, such as a gift certificate; below 0 where it is less than they come to.',
+    }),
+    OrderAmount: money({ sql: sql`t."orderAmount"`, description: 'What the order comes to, as the order has it.' }),
+    PaidAmount: money({
+      sql: sql`p."paid"`,
+      description: 'The transactions of the types Sale and Capture, and those of Authorize that are captured.',
+    }),
+    RefundedAmount: money({
+      sql: sql`p."refunded"`,
+      description: 'The transactions of the types Refund and Credit, and payments below 0, without their sign.',
+    }),
+    NetAmount: money({
+      sql: sql`p."net"`,
+      description: 'PaidAmount less RefundedAmount: what the store has of it.',
+    }),
+    OpenAmount: money({
+      sql: sql`p."open"`,
+      description:
+        'What is still to be paid; below 0 where more was paid than the order comes to. A refund of an order that was paid in full opens nothing.',
+    }),
+    ItemSumList: list(
+      'ItemSum',
+      {
+        ItemIndexID: integer({
+          description: 'The line: the ItemIndexID of one in the OrderItemList of the order.',
+        }),
+        ItemID: text(150, { description: 'The SKU that was sold.' }),
+        ItemQuantity: decimal({ description: 'How many pieces were sold.' }),
+        ReturnedQuantity: decimal({
+          description:
+            'How many of them the returns of the order have. They name goods, not lines: of several lines of the same goods the first ones count first.',
+        }),
+        RefundedQuantity: decimal({ description: 'How many of them refunds name in their RefundItemList.' }),
+      },
+      { sql: lines, description: 'The lines of the order, with what became of them.' },
+    ),
+  }),
+}
+
 /** Sums of orders (rest-resources §3.11). */
 export function orderSums(filters: Filters): ComputedSubResource {
   return {
     kind: 'computed',
     filters,
     from: sql`(SELECT * FROM ${parts} parts CROSS JOIN LATERAL ${paidSums} payments)`,
-    type: {
-      typeName: 'OrderSum',
-      nouns: ['sums', 'sums'],
-      fields: fieldSet({
-        OrderID: integer({ column: 'id', access: 'key', description: 'The order whose sums these are.' }),
-        ItemTotal: money({
-          sql: sql`p."items"`,
-          description:
-            'What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to the decimals of the store’s currency.',
-        }),
-        DiscountTotal: money({
-          sql: sql`p."discount"`,
-          description: 'OrderDiscountCoupon and OrderDiscountPromotion together; they come off.',
-        }),
-        ShippingTotal: money({ sql: sql`p."shipping"`, description: 'ShipmentCost of all shipments.' }),
-        TaxTotal: money({ sql: sql`p."tax"`, description: 'SalesTax, SalesTax2 and SalesTax3 together.' }),
-        OtherAmount: money({
-          sql: sql`t."orderAmount" - p."sum"`,
-          description:
-            'What OrderAmount has beside these parts, such as a gift certificate; below 0 where it is less than they come to.',
-        }),
-        OrderAmount: money({ sql: sql`t."orderAmount"`, description: 'What the order comes to, as the order has it.' }),
-        PaidAmount: money({
-          sql: sql`p."paid"`,
-          description: 'The transactions of the types Sale and Capture, and those of Authorize that are captured.',
-        }),
-        RefundedAmount: money({
-          sql: sql`p."refunded"`,
-          description: 'The transactions of the types Refund and Credit, and payments below 0, without their sign.',
-        }),
-        NetAmount: money({
-          sql: sql`p."net"`,
-          description: 'PaidAmount less RefundedAmount: what the store has of it.',
-        }),
-        OpenAmount: money({
-          sql: sql`p."open"`,
-          description:
-            'What is still to be paid; below 0 where more was paid than the order comes to. A refund of an order that was paid in full opens nothing.',
-        }),
-        ItemSumList: list(
-          'ItemSum',
-          {
-            ItemIndexID: integer({
-              description: 'The line: the ItemIndexID of one in the OrderItemList of the order.',
-            }),
-            ItemID: text(150, { description: 'The SKU that was sold.' }),
-            ItemQuantity: decimal({ description: 'How many pieces were sold.' }),
-            ReturnedQuantity: decimal({
-              description:
-                'How many of them the returns of the order have. They name goods, not lines: of several lines of the same goods the first ones count first.',
-            }),
-            RefundedQuantity: decimal({ description: 'How many of them refunds name in their RefundItemList.' }),
-          },
-          { sql: lines, description: 'The lines of the order, with what became of them.' },
-        ),
-      }),
-    },
+    type,
   }
 }

@@ -20,9 +20,7 @@ export const oldMovements: ArchivedTable = {
 async function carryForward(db: Db, ids: readonly number[]): Promise<void> {
   await inTransaction(db, async (tx) => {
     await lockLedger(tx, { alone: true })
-    await execute(
-      tx,
-      sql`
+    await execute(tx)`
       WITH "old" AS MATERIALIZED (
         SELECT "id", "storeId", "productId", "optionCode", "quantity" FROM "StockMovement"
         WHERE "id" = ANY (string_to_array(${ids.join()}, ',')::bigint[]) AND "cause" <> ${CARRIED_FORWARD}
@@ -42,7 +40,6 @@ async function carryForward(db: Db, ids: readonly number[]): Promise<void> {
         FROM "balance" b WHERE m."id" = b."id" AND b."quantity" <> 0
       )
       DELETE FROM "StockMovement" m WHERE m."id" IN (SELECT "id" FROM "old" UNION ALL SELECT "id" FROM "former")
-        AND NOT EXISTS (SELECT FROM "balance" b WHERE b."id" = m."id" AND b."quantity" <> 0)`,
-    )
+        AND NOT EXISTS (SELECT FROM "balance" b WHERE b."id" = m."id" AND b."quantity" <> 0)`
   })
 }

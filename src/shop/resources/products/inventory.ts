@@ -1,9 +1,8 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { inChange } from '../../../engine/changing/change.ts'
 import { refusalOf } from '../../../engine/definition/constraints.ts'
-import { findByAlternateKey } from '../../../engine/reading/read.ts'
+import { findByAlternateKeys } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { products } from './products.ts'
 import { skuForms } from './sku.ts'
@@ -14,12 +13,9 @@ import { moveStocks } from './stock.ts'
 /** Returns null for an unknown SKU. */
 export async function readInventory(caller: Caller, sku: string): Promise<number | null> {
   for (const form of skuForms(sku)) {
-    const [found] = await rowsInTurn<{ stock: number }>(
-      caller,
-      sql`
+    const [found] = await rowsInTurn<{ stock: number }>(caller)`
       SELECT t."stock"::float8 AS "stock" FROM "Product" t
-      WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${form})`,
-    )
+      WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${form})`
     if (found) return found.stock
   }
   return null
@@ -39,8 +35,8 @@ export async function changeInventory(
   sku: string,
   { quantity, mode }: { readonly quantity: number; readonly mode: 'replace' | 'add' },
 ): Promise<number> {
-  const productId = await findByAlternateKey(caller, products, sku)
-  if (productId === null) {
+  const productId = (await findByAlternateKeys(caller, products, [sku])).get(sku)
+  if (productId === undefined) {
     throw new StoreFailure('not-found', `There is no Product ${sku.slice(0, SHOWN_LENGTH_MAX)}`, {
       field: 'SKU',
       logMessage: 'There is no such Product',

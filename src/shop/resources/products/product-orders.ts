@@ -16,19 +16,13 @@ export async function readProductOrders(
   { shown, countedMax }: { shown: number; countedMax: number },
 ): Promise<{ orders: OrderOfProduct[]; count: number }> {
   const items = sql`"OrderItem" i WHERE i."storeId" = ${storeId(store)} AND i."productId" = ${productId}::int`
-  const newest = queryRows<OrderOfProduct>(
-    db,
-    sql`
+  const newest = queryRows<OrderOfProduct>(db)`
     SELECT o."id", o."invoicePrefix" || o."invoiceNumber" AS "invoiceNumber", o."orderDate", o."statusId"
     FROM (SELECT DISTINCT i."orderId" FROM ${items} ORDER BY i."orderId" DESC LIMIT ${shown}::int) n
-    JOIN "Order" o ON o."storeId" = ${storeId(store)} AND o."id" = n."orderId" ORDER BY o."id" DESC`,
-  )
-  const counted = queryRows<{ count: number }>(
-    db,
-    sql`
+    JOIN "Order" o ON o."storeId" = ${storeId(store)} AND o."id" = n."orderId" ORDER BY o."id" DESC`
+  const counted = queryRows<{ count: number }>(db)`
     SELECT count(*)::int AS "count" FROM (
-      SELECT DISTINCT i."orderId" FROM ${items} ORDER BY i."orderId" DESC LIMIT ${countedMax + 1}::int) each`,
-  )
+      SELECT DISTINCT i."orderId" FROM ${items} ORDER BY i."orderId" DESC LIMIT ${countedMax + 1}::int) each`
   const [orders, [row]] = await Promise.all([newest, counted])
   return { orders, count: row?.count ?? 0 }
 }

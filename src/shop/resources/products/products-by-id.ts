@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { readInTurn } from '../../../foundation/database/client.ts'
+import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOf, type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
 
 /** The SKU and name of a product that is referred to. */
@@ -36,10 +36,7 @@ async function productsById<Row>(
 ): Promise<ReadonlyMap<number, Row>> {
   const listed = [...new Set(ids)]
   if (listed.length === 0) return new Map()
-  const rows = await readInTurn(
-    caller,
-    () => caller.db.$queryRaw<({ id: number } & Row)[]>`
-    SELECT p."id", ${columns} FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(listed)}`,
-  )
+  const rows = await rowsInTurn<{ id: number } & Row>(caller)`
+    SELECT p."id", ${columns} FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(listed)}`
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -14,10 +14,11 @@ import {
   reference,
   text,
 } from '../../../engine/definition/fields.ts'
-import { atLeast, atMost, containing, exactly, flag, since, until } from '../../../engine/definition/filters.ts'
+import { atLeast, atMost, containing, exactly, flag } from '../../../engine/definition/filters.ts'
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
+import { changed, itemNumber, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
@@ -66,12 +67,10 @@ export const products = defineResource({
     SKUInfo: object(
       'ProductSKU',
       {
-        CatalogID: integer({
-          column: 'id',
-          access: 'key',
-          label: 'Internal number',
-          description: 'The number of the product, by which orders and other records name it.',
-        }),
+        CatalogID: recordNumber(
+          'Internal number',
+          'The number of the product, by which orders and other records name it.',
+        ),
         SKU: text(255, { column: 'sku', required: true, normalise: plainSku, description: skuNote }),
         Name: text(255, {
           column: 'name',
@@ -176,19 +175,8 @@ export const products = defineResource({
         description: 'The distributors from which the shop buys the product. cartAPI shows only the first.',
       },
     ),
-    LastUpdate: date({
-      column: 'updatedAt',
-      access: 'ro',
-      label: 'Last change',
-      description: 'The time of the last change of the product, including its stock.',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      access: 'ro',
-      label: 'Last changed by',
-      description:
-        'The last editor of the product: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the product, including its stock.'),
+    UserID: lastEditor('the product'),
     GTIN: text(50, {
       column: 'gtin',
       description: 'The global trade item number (EAN, UPC, ISBN), as on the bar code of the product.',
@@ -218,11 +206,7 @@ export const products = defineResource({
     ExternalIdsList: list(
       'ExternalId',
       {
-        ID: integer({
-          access: 'key',
-          label: 'Entry',
-          description: 'The number of the item in the list of external ids.',
-        }),
+        ID: itemNumber('Entry', 'The number of the item in the list of external ids.'),
         AdvancedOptionSufix: text(50, {
           label: 'SKU suffix',
           description: 'The AdvancedOptionSufix of the advanced option that is meant. Empty: the product itself.',
@@ -426,7 +410,7 @@ export const products = defineResource({
     FeatureList: list(
       'Feature',
       {
-        FeatureID: integer({ access: 'key', label: 'Number', description: 'The number of the feature in the store.' }),
+        FeatureID: itemNumber('Number', 'The number of the feature in the store.'),
         FeatureTitle: text(150, { description: 'The name of the property, such as `Material`.' }),
         FeatureDescription: text(150, { description: 'The text for the property, such as `Cotton`.' }),
       },
@@ -493,11 +477,7 @@ export const products = defineResource({
     ImageGalleryList: list(
       'ImageGallery',
       {
-        ImageGalleryID: integer({
-          access: 'key',
-          label: 'Number',
-          description: 'The number of the picture in the store.',
-        }),
+        ImageGalleryID: itemNumber('Number', 'The number of the picture in the store.'),
         ImageGalleryFile: text(LONG_TEXT, {
           isImage: true,
           label: 'Picture',
@@ -574,11 +554,7 @@ export const products = defineResource({
     RelatedProductList: list(
       'RelatedProduct',
       {
-        RelatedIndexID: integer({
-          access: 'key',
-          label: 'Number',
-          description: 'The number of the related product in the list.',
-        }),
+        RelatedIndexID: itemNumber('Number', 'The number of the related product in the list.'),
         /** 0: none. */
         RelatedProductID: integer({
           min: 0,
@@ -599,11 +575,7 @@ export const products = defineResource({
     UpSellingItemList: list(
       'UpSellingItem',
       {
-        UpSellingIndexID: integer({
-          access: 'key',
-          label: 'Number',
-          description: 'The number of the offered product in the list.',
-        }),
+        UpSellingIndexID: itemNumber('Number', 'The number of the offered product in the list.'),
         /** 0: none. */
         UpSellingItemID: integer({
           min: 0,
@@ -626,11 +598,7 @@ export const products = defineResource({
     DiscountList: list(
       'Discount',
       {
-        DiscountID: integer({
-          access: 'key',
-          label: 'Number',
-          description: 'The number of the discount in the store.',
-        }),
+        DiscountID: itemNumber('Number', 'The number of the discount in the store.'),
         DiscountPriceLevel: integer({
           hint: '0 for all customers',
           description:
@@ -818,11 +786,7 @@ export const products = defineResource({
     SerialList: list(
       'Serial',
       {
-        SerialID: integer({
-          access: 'key',
-          label: 'Number',
-          description: 'The number of the item in the list of serial numbers.',
-        }),
+        SerialID: itemNumber('Number', 'The number of the item in the list of serial numbers.'),
         SerialUses: integer({
           label: 'Times used',
           description: 'The number of buyers who got the serial number, as counted by the program that hands it out.',
@@ -837,11 +801,7 @@ export const products = defineResource({
     EProductList: list(
       'EProduct',
       {
-        FileNumber: integer({
-          access: 'key',
-          label: 'Number',
-          description: 'The number of the file among those of the product.',
-        }),
+        FileNumber: itemNumber('Number', 'The number of the file among those of the product.'),
         FilePath: text(LONG_TEXT, { label: 'File', description: 'The location of the file: a path or an address.' }),
       },
       {
@@ -874,8 +834,7 @@ export const products = defineResource({
     nonsearchable: flag('nonSearchable'),
     selfship: flag('selfShip'),
     rewarddisable: flag('disableRewards'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
+    ...changed,
   },
   subResources: {
     skuinfo: {

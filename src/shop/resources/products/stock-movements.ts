@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { sql, storeId } from '../../../foundation/database/sql.ts'
+import { storeId } from '../../../foundation/database/sql.ts'
 
 /** A row of the ledger, to be shown. */
 export interface StockMovement {
@@ -24,9 +24,7 @@ export function listStockMovements(
   productId: number,
   { before, limit }: { before: bigint; limit: number },
 ): Promise<StockMovement[]> {
-  return queryRows<StockMovement>(
-    db,
-    sql`
+  return queryRows<StockMovement>(db)`
     SELECT m."id"::text AS "id", m."optionCode", m."quantity"::float8 AS "quantity", m."stockAfter"::float8 AS "stockAfter",
       m."cause", m."orderId", o."invoicePrefix" || o."invoiceNumber" AS "invoiceNumber", m."actor", m."note", m."createdAt"
     FROM (
@@ -34,6 +32,5 @@ export function listStockMovements(
       WHERE t."storeId" = ${storeId(store)} AND t."productId" = ${productId}::int AND t."id" < ${String(before)}::bigint
       ORDER BY t."id" DESC LIMIT ${limit}::int) m
     LEFT JOIN "Order" o ON o."storeId" = m."storeId" AND o."id" = m."orderId"
-    ORDER BY m."id" DESC`,
-  )
+    ORDER BY m."id" DESC`
 }

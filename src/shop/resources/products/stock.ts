@@ -46,12 +46,9 @@ export async function lockProducts(
   lock = sql`FOR NO KEY UPDATE`,
 ): Promise<Set<number>> {
   if (productIds.length === 0) return new Set()
-  const found = await queryRows<{ id: number }>(
-    db,
-    sql`
+  const found = await queryRows<{ id: number }>(db)`
     SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(store)} AND p."id" = ${anyOfFew(productIds)}
-    ORDER BY p."id" ${lock} OF p`,
-  )
+    ORDER BY p."id" ${lock} OF p`
   return new Set(found.map(({ id }) => id))
 }
 
@@ -76,15 +73,12 @@ export async function moveStocks(
   for (const move of moves) if (move.mode !== 'written') moved.push(await moveStock(caller, products, move))
   const written = moves.filter(({ mode }) => mode === 'written')
   if (written.length === 0) return moved
-  await execute(
-    caller.db,
-    sql`
+  await execute(caller.db)`
     INSERT INTO "StockMovement" ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "actor", "createdAt")
     SELECT ${caller.store.id}::int, m."productId", m."optionCode", m."quantity", m."stockAfter", m."cause",
       ${caller.actor}, ${caller.now().toISOString()}::timestamptz
     FROM json_to_recordset(${JSON.stringify(written)}::text::json)
-      AS m ("productId" int, "optionCode" text, "quantity" numeric, "stockAfter" numeric, "cause" text)`,
-  )
+      AS m ("productId" int, "optionCode" text, "quantity" numeric, "stockAfter" numeric, "cause" text)`
   return moved
 }
 
@@ -116,17 +110,14 @@ async function moveStock(
             WHERE ${option} FOR NO KEY UPDATE OF a),
           moved AS (UPDATE "AdvancedOption" t SET "stock" = o."next" FROM o WHERE ${option} AND ${moving} RETURNING t."stock"),
           stamped AS (UPDATE "Product" SET ${stamps} FROM moved WHERE ${product})`
-  const [moved] = await queryRows<{ before: number; after: number | null }>(
-    db,
-    sql`
+  const [moved] = await queryRows<{ before: number; after: number | null }>(db)`
     WITH ${change}, logged AS (
       INSERT INTO "StockMovement"
         ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "orderId", "actor", "note", "createdAt")
       SELECT ${store.id}::int, ${productId}::int, ${optionCode}::text, m."stock" - o."stock", m."stock", ${cause}::text,
         ${orderId}::int, ${actor}::text, ${note}::text, ${at}
       FROM moved m, o)
-    SELECT o."stock"::float8 AS "before", CASE WHEN true ${enough} THEN o."next"::float8 END AS "after" FROM o`,
-  )
+    SELECT o."stock"::float8 AS "before", CASE WHEN true ${enough} THEN o."next"::float8 END AS "after" FROM o`
   if (!moved) {
     const what =
       optionCode === null ? `There is no Product ${productId}` : `Product ${productId} has no option ${optionCode}`
@@ -177,14 +168,11 @@ export function stocksAndMovements(ofProducts: Sql): Sql {
 /** Writes a movement for each stock that differs from the sum of its movements, because a file may omit them. */
 async function writeMissing(caller: Caller, products: Resource, productIds: readonly number[]): Promise<void> {
   const ofThese = sql`"storeId" = ${storeId(caller.store)} AND "productId" = ${anyOf(productIds)}`
-  const missing = await queryRows<Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>>(
-    caller.db,
-    sql`
+  const missing = await queryRows<Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>>(caller.db)`
     SELECT "productId", "optionCode", ("stock" - "moved")::text AS "quantity", "stock"::text AS "stockAfter",
       CASE "movements" WHEN 0 THEN 'initial' ELSE 'set' END AS "cause"
     FROM (${stocksAndMovements(ofThese)}) stocks
-    WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`,
-  )
+    WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`
   await moveStocks(
     caller,
     products,

@@ -3,7 +3,7 @@ import { defineResource } from '../../../engine/definition/define.ts'
 import { boolean, integer, text } from '../../../engine/definition/fields.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
-import { identifier, sql, storeId } from '../../../foundation/database/sql.ts'
+import { identifier, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 
 // What the numbers of returns mean: lists of names per store, as the one of payment methods. No service serves them: export and import
@@ -86,12 +86,9 @@ export function readReturnList(reader: Reader, name: ReturnListName): Promise<Co
 }
 
 function readTable({ db, store }: Reader, table: string): Promise<Code[]> {
-  return rowsInTurn<Code>(
-    { db, store },
-    sql`
+  return rowsInTurn<Code>({ db, store })`
     SELECT "id", "name", "visible" FROM ${identifier(table)} WHERE "storeId" = ${storeId(store)}
-    ORDER BY "id" LIMIT ${CODES_MAX + 1}`,
-  )
+    ORDER BY "id" LIMIT ${CODES_MAX + 1}`
 }
 
 const columnOf: Readonly<Record<ReturnListName, string>> = {
@@ -106,16 +103,13 @@ export async function readUsedNumbers(
   name: ReturnListName,
 ): Promise<number[]> {
   const column = identifier(columnOf[name])
-  const rows = await rowsInTurn<{ id: number }>(
-    { db, store },
-    sql`
+  const rows = await rowsInTurn<{ id: number }>({ db, store })`
     WITH RECURSIVE "used" AS (
       (SELECT r.${column} AS "id" FROM "Rma" r WHERE r."storeId" = ${storeId(store)} ORDER BY r.${column} LIMIT 1)
       UNION ALL
       SELECT (
         SELECT r.${column} FROM "Rma" r WHERE r."storeId" = ${storeId(store)} AND r.${column} > u."id" ORDER BY r.${column} LIMIT 1)
       FROM "used" u WHERE u."id" IS NOT NULL)
-    SELECT "id" FROM "used" WHERE "id" IS NOT NULL LIMIT ${CODES_MAX}`,
-  )
+    SELECT "id" FROM "used" WHERE "id" IS NOT NULL LIMIT ${CODES_MAX}`
   return rows.map(({ id }) => id)
 }

@@ -2,6 +2,7 @@ import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { returnKinds } from '../../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
+import { changed, recordNumber } from '../common-fields.ts'
 import { skuForms } from '../products/sku.ts'
 import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
@@ -15,12 +16,7 @@ export const rma = defineResource({
   table: 'Rma',
   maxRecords: 500,
   fields: {
-    RMAID: integer({
-      column: 'id',
-      access: 'key',
-      label: 'Return number',
-      description: 'The number of the return in the store.',
-    }),
+    RMAID: recordNumber('Return number', 'The number of the return in the store.'),
     RmaDate: date({
       column: 'rmaDate',
       label: 'Return date',
@@ -95,8 +91,7 @@ export const rma = defineResource({
     sku: anyItem(rmaItemRows, exactly('sku', skuForms)),
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
+    ...changed,
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
   rules: { events: returnKinds, isFinalOnceWritten: true, check: returnRules, isOneByOne: true },

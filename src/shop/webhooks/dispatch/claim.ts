@@ -3,7 +3,6 @@ import { deliveriesChannel } from '../../../engine/recording/events.ts'
 import { type Db, queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { Delivery, Event, Webhook } from '../../../foundation/database/generated/client.ts'
 import { leases } from '../../../foundation/database/leases.ts'
-import { sql } from '../../../foundation/database/sql.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import type { SealedSecrets } from '../secret.ts'
 import { type Allotment, keyOf, SLOT_BYTES, slotsOf } from './slots.ts'
@@ -52,9 +51,7 @@ export const DUE_MAX = 1_000
  * statistics say.
  */
 export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook[]> {
-  return queryRows<DueWebhook>(
-    db,
-    sql`
+  return queryRows<DueWebhook>(db)`
     WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "eventId", "lastStoreId", "lastWebhookId") AS (
       SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, 0::bigint, ${INT32_MAX}::int, ${INT32_MAX}::int
       UNION ALL
@@ -83,8 +80,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
       FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
       WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
     ) AS "application" ON TRUE
-    WHERE "waiting"."dueAt" <= ${at} LIMIT ${DUE_MAX}`,
-  )
+    WHERE "waiting"."dueAt" <= ${at} LIMIT ${DUE_MAX}`
 }
 
 /**
@@ -95,9 +91,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
 export async function claimDue(db: Db | Transaction, at: Date, allotments: readonly Allotment[]): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + leases.delivery.ms)
   const given = JSON.stringify(allotments, ['storeId', 'webhookId', 'deliveries', 'slots'])
-  const rows = await queryRows<ClaimRow>(
-    db,
-    sql`
+  const rows = await queryRows<ClaimRow>(db)`
     WITH "found" AS MATERIALIZED (
       SELECT "delivery"."id", "allotted".*, row_number() OVER () AS "position",
         (
@@ -127,8 +121,7 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
       SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "changed", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
     ) AS "event"
-    ORDER BY "position"`,
-  )
+    ORDER BY "position"`
   const byKey = new Map(allotments.map((allotment) => [allotment.key, allotment]))
   const bodies = new Map(rows.flatMap(({ messageId, body }) => (body === null ? [] : [[messageId, body]])))
   return rows.map((row) => {

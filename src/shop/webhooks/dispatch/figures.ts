@@ -1,6 +1,6 @@
 import { queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { DatabaseFigures } from '../../../foundation/database/figures.ts'
-import { constant, sql } from '../../../foundation/database/sql.ts'
+import { constant } from '../../../foundation/database/sql.ts'
 
 /** Further rows are not counted. */
 const COUNTED_MAX = 10_000
@@ -38,22 +38,17 @@ export const dispatchFigures: DatabaseFigures = {
 }
 
 async function unnumbered(tx: Transaction) {
-  const [found] = await queryRows<{ oldest: Date | null; count: number }>(
-    tx,
-    sql`
+  const [found] = await queryRows<{ oldest: Date | null; count: number }>(tx)`
     SELECT (SELECT "createdAt" FROM "Event" WHERE "sequence" IS NULL ORDER BY "id" LIMIT 1) AS "oldest",
       (SELECT count(*)::int FROM (
         SELECT FROM "Event" WHERE "sequence" IS NULL LIMIT ${constant(COUNTED_MAX)}
-      ) AS "some") AS "count"`,
-  )
+      ) AS "some") AS "count"`
   return found
 }
 
 /** A skip scan from webhook to webhook, so that a queue behind a dead receiver costs one step (`findDue`). */
 async function longestDue(tx: Transaction) {
-  const [found] = await queryRows<{ answering: Date | null; failing: Date | null; pending: number }>(
-    tx,
-    sql`
+  const [found] = await queryRows<{ answering: Date | null; failing: Date | null; pending: number }>(tx)`
     WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt") AS (
       (
         SELECT "storeId", "webhookId", "dueAt" FROM "Delivery" WHERE "state" = 'pending'
@@ -74,8 +69,7 @@ async function longestDue(tx: Transaction) {
       SELECT "failingSince" IS NOT NULL AS "isFailing" FROM "Webhook"
       WHERE "Webhook"."storeId" = "some"."storeId" AND "Webhook"."id" = "some"."webhookId" OFFSET 0
     ) AS "webhook"
-    WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "some"."storeId")`,
-  )
+    WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "some"."storeId")`
   return found
 }
 
@@ -88,14 +82,11 @@ interface States {
 
 /** Reads the whole table, which has a row for each webhook that somebody has set up. */
 async function webhooksByState(tx: Transaction): Promise<States> {
-  const [found] = await queryRows<States>(
-    tx,
-    sql`
+  const [found] = await queryRows<States>(tx)`
     SELECT count(*) FILTER (WHERE "enabled" AND "failingSince" IS NULL)::int AS "enabled",
       count(*) FILTER (WHERE "enabled" AND "failingSince" IS NOT NULL)::int AS "failing",
       count(*) FILTER (WHERE NOT "enabled" AND "pauseReason" IS NOT NULL)::int AS "paused",
       count(*) FILTER (WHERE NOT "enabled" AND "pauseReason" IS NULL)::int AS "disabled"
-    FROM "Webhook" WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "Webhook"."storeId")`,
-  )
+    FROM "Webhook" WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "Webhook"."storeId")`
   return found ?? { enabled: 0, failing: 0, paused: 0, disabled: 0 }
 }

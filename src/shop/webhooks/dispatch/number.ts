@@ -39,13 +39,10 @@ export function numberEvents(db: Db, at: Date, except: readonly number[], by: st
  * handful of events, and would read all that there will ever be if it did not keep to the indexes.
  */
 async function tryLock(tx: Transaction): Promise<boolean> {
-  const [lock] = await queryRows<{ isOurs: boolean }>(
-    tx,
-    sql`
+  const [lock] = await queryRows<{ isOurs: boolean }>(tx)`
     SELECT pg_try_advisory_xact_lock(${locks.numbering}::int, 0) AS "isOurs",
       set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true),
-      set_config('enable_seqscan', 'off', true)`,
-  )
+      set_config('enable_seqscan', 'off', true)`
   return lock?.isOurs === true
 }
 
@@ -84,9 +81,7 @@ const batchWithout = (stores: readonly number[]): Sql => sql`
 
 async function numberLocked(tx: Transaction, at: Date, except: readonly number[], by: string): Promise<Numbered> {
   type Found = Omit<Numbered, 'isFull' | 'busyStores'> & { waiting: number; free: number; busy: string | null }
-  const [found] = await queryRows<Found>(
-    tx,
-    sql`
+  const [found] = await queryRows<Found>(tx)`
     WITH ${batchWithout(except)}, "feeds" AS (
       INSERT INTO "EventFeed" ("storeId", "lastSequence")
       SELECT DISTINCT "storeId", "count" FROM "batch" ORDER BY "storeId"
@@ -114,8 +109,7 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
       (SELECT "count" FROM "made") AS "deliveries",
       (SELECT CASE WHEN count(DISTINCT "storeId") = 1 THEN min("storeId") END FROM "batch") AS "onlyStore",
       (SELECT string_agg("storeId"::text, ',') FROM "busy") AS "busy",
-      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, ${by})::text END AS "notified"`,
-  )
+      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, ${by})::text END AS "notified"`
   const { events = 0, deliveries = 0, waiting = 0, free = 0, onlyStore = null, busy = null } = found ?? {}
   const busyStores = busy === null ? [] : busy.split(',').map(Number)
   return { events, deliveries, isFull: waiting === BATCH_MAX || events < free, onlyStore, busyStores }

@@ -32,20 +32,22 @@ export function createRecorder(
   onCaughtUp: () => void,
 ) {
   let waiting: Result[] = []
-  const pauses = new Map<string, { webhook: Claim; pause: Pause }>()
   const writing = createLoop(write, { log, complaint: 'results of webhook deliveries could not be written yet' })
-  // Separate, because it may be slow or wait for a change of the webhook.
-  const pausing = createLoop(pause, { log, complaint: 'a webhook could not be paused yet' })
+  const pauses = createPauser({ db, now, log })
 
   async function write(): Promise<boolean> {
-    dropLate()
+    const at = now()
+    const standing = waiting.filter(({ claim }) => claim.leaseEnd > at)
+    const dropped = waiting.length - standing.length
+    if (dropped > 0) log.warn({ dropped }, 'results of webhook deliveries were given up: their claims are over')
+    waiting = standing
     const batch = waiting.slice(0, BATCH_MAX)
     try {
       const heldUp = batch.length === 0 ? [] : await writeResults(db, batch)
       const wasBehind = isBehind()
       // New results are behind the batch.
       waiting = [...waiting.slice(batch.length), ...heldUp]
-      for (const result of batch) if (!heldUp.includes(result)) notePause(result)
+      for (const result of batch) if (!heldUp.includes(result)) pauses.note(result)
       if (wasBehind && !isBehind()) onCaughtUp()
       if (heldUp.length > 0) await delay(RETRY_MS)
       return waiting.length >= BATCH_MAX
@@ -54,35 +56,6 @@ export function createRecorder(
       throw error
     } finally {
       if (waiting.length > 0) writing.wake()
-    }
-  }
-
-  function dropLate(): void {
-    const at = now()
-    const kept = waiting.filter(({ claim }) => claim.leaseEnd > at)
-    const dropped = waiting.length - kept.length
-    waiting = kept
-    if (dropped > 0) log.warn({ dropped }, 'results of webhook deliveries were given up: their claims are over')
-  }
-
-  function notePause({ claim, decision }: Result): void {
-    if (decision.pause === null) return
-    pauses.set(claim.key, { webhook: claim, pause: decision.pause })
-    pausing.wake()
-  }
-
-  /** Drops a pause that cannot be made in time: the next failure requests it again. */
-  async function pause(): Promise<void> {
-    const at = now()
-    for (const [key, { webhook, pause }] of pauses) {
-      try {
-        if (webhook.leaseEnd > at) await pauseWebhook(db, webhook, pause, at)
-      } catch (error) {
-        await delay(RETRY_MS)
-        pausing.wake()
-        throw error
-      }
-      pauses.delete(key)
     }
   }
 
@@ -100,8 +73,38 @@ export function createRecorder(
     /** Resolves when everything is written or given up. */
     async idle(): Promise<void> {
       await writing.idle()
-      await pausing.idle()
+      await pauses.idle()
     },
+  }
+}
+
+/** Pauses webhooks. Separate, because it may be slow or wait for a change of the webhook. */
+function createPauser({ db, now, log }: Pick<DispatcherServices, 'db' | 'now' | 'log'>) {
+  const pauses = new Map<string, { webhook: Claim; pause: Pause }>()
+  const pausing = createLoop(pauseAll, { log, complaint: 'a webhook could not be paused yet' })
+
+  /** Drops a pause that cannot be made in time: the next failure requests it again. */
+  async function pauseAll(): Promise<void> {
+    const at = now()
+    for (const [key, { webhook, pause }] of pauses) {
+      try {
+        if (webhook.leaseEnd > at) await pauseWebhook(db, webhook, pause, at)
+      } catch (error) {
+        await delay(RETRY_MS)
+        pausing.wake()
+        throw error
+      }
+      pauses.delete(key)
+    }
+  }
+
+  return {
+    note({ claim, decision: { pause } }: Result): void {
+      if (pause === null) return
+      pauses.set(claim.key, { webhook: claim, pause })
+      pausing.wake()
+    },
+    idle: () => pausing.idle(),
   }
 }
 
@@ -126,9 +129,7 @@ const turning = sql`"turns" JOIN "Webhook" ON "Webhook"."storeId" = "turns"."sto
  * has ended. Never waits for a locked row, so it cannot deadlock.
  */
 async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
-  const busy = await queryRows<{ id: number }>(
-    db,
-    sql`
+  const busy = await queryRows<{ id: number }>(db)`
     WITH "given" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
         "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text,
@@ -171,8 +172,7 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
       ORDER BY "startedAt"
     )
     SELECT "Delivery"."id"::float8 AS "id" FROM "Delivery"
-    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`,
-  )
+    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`
   const ids = new Set(busy.map(({ id }) => id))
   return results.filter(({ claim }) => ids.has(claim.id))
 }

@@ -8,7 +8,6 @@ import { SharedBuckets } from '../../../../src/access/applications/limits/shared
 import { createThrottle, type Throttle } from '../../../../src/access/applications/limits/throttle.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
-import { ProcessRegistry } from '../../../../src/foundation/database/process-registry.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import { openGate } from '../../../support/gate.ts'
 import { statementsOf } from '../../../support/statements.ts'
@@ -41,8 +40,7 @@ interface OpenProcess {
 async function openProcess({ url = server.database.url, leaseMs = 60_000 } = {}): Promise<OpenProcess> {
   const db = connect(url, { poolMax: 4 })
   const { now, log } = server.services
-  const processes = new ProcessRegistry(db, leaseMs)
-  const buckets = new SharedBuckets({ table: tableOn(db), processes, now, log, everyMs: 10 })
+  const buckets = new SharedBuckets({ db, table: tableOn(db), leaseMs, now, log, everyMs: 10 })
   const { app, throttle } = idle.pop() ?? (await buildServer())
   Object.assign(throttle, createThrottle(now, buckets))
   await buckets.start()

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Listening, listen } from '../../../../src/foundation/database/connection.ts'
+import { type KeptConnection, listen } from '../../../../src/foundation/database/connection.ts'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 
@@ -13,7 +13,7 @@ afterAll(async () => {
 const heard = vi.fn<(payload: string) => void>()
 const onConnect = vi.fn<() => void>()
 const onLost = vi.fn<(error: Error) => void>()
-let listening: Listening
+let listening: KeptConnection
 beforeEach(async () => {
   vi.clearAllMocks()
   listening = await listen(database.url, { 'Mixed channel': heard, other: () => {} }, { onConnect, onLost })

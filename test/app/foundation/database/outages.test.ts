@@ -2,7 +2,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect, inTransaction } from '../../../../src/foundation/database/client.ts'
-import { createHealth, type DatabaseHealth } from '../../../../src/foundation/database/health.ts'
+import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { requestLimits } from '../../../../src/foundation/database/limits.ts'
 import { outageOf } from '../../../../src/foundation/database/outage.ts'
 import { cloneDatabase } from '../../../support/database.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   server = await openServer({}, async () => {
     const database = await cloneDatabase()
     gate = await openGate(database.url)
-    health = createHealth(gate.url, { warn: () => {}, error: () => {} })
+    health = new DatabaseHealth(gate.url, { warn: () => {}, error: () => {} })
     const db = connect(gate.url, { limits, health })
     const drop = async () => {
       await Promise.all([health.stop(), db.$disconnect()])

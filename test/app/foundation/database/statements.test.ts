@@ -9,7 +9,7 @@ const TIME_MS = 300
 
 const database = await cloneDatabase()
 const db = connect(database.url, { poolMax: 1, limits: { ...requestLimits, transactionMs: TIME_MS } })
-await execute(db, sql`CREATE TABLE "Written" ("number" int)`)
+await execute(db)`CREATE TABLE "Written" ("number" int)`
 afterAll(async () => {
   await db.$disconnect()
   await database.drop()
@@ -17,16 +17,16 @@ afterAll(async () => {
 
 const pid = sql`SELECT pg_backend_pid() AS "pid"`
 const written = async () => {
-  const rows = await queryRows<{ number: number }>(db, sql`SELECT "number" FROM "Written" ORDER BY 1`)
+  const rows = await queryRows<{ number: number }>(db)`SELECT "number" FROM "Written" ORDER BY 1`
   return rows.map(({ number }) => number)
 }
 const write = (tx: Parameters<typeof execute>[0], number: number) =>
-  execute(tx, sql`INSERT INTO "Written" VALUES (${number}::int)`)
+  execute(tx)`INSERT INTO "Written" VALUES (${number}::int)`
 
 test('a statement of a transaction is undone with it', async () => {
   const refused = inTransaction(db, async (tx) => {
     expect(await write(tx, 1)).toBe(1)
-    expect(await queryRows(tx, sql`SELECT "number" FROM "Written"`)).toEqual([{ number: 1 }])
+    expect(await queryRows(tx)`SELECT "number" FROM "Written"`).toEqual([{ number: 1 }])
     throw new Error('refused')
   })
   await expect(refused).rejects.toThrow('refused')
@@ -36,18 +36,18 @@ test('a statement of a transaction is undone with it', async () => {
 test('a transaction within another has its own connection', async () => {
   const others = connect(database.url)
   await inTransaction(others, async (outer) => {
-    const own = await queryRows(outer, sql`SELECT pg_backend_pid() AS "pid"`)
+    const own = await queryRows(outer)`SELECT pg_backend_pid() AS "pid"`
     await others.$transaction(async (inner) => {
       expect(await inner.$queryRaw`SELECT pg_backend_pid() AS "pid"`).not.toEqual(own)
     })
-    expect(await queryRows(outer, sql`SELECT pg_backend_pid() AS "pid"`)).toEqual(own)
+    expect(await queryRows(outer)`SELECT pg_backend_pid() AS "pid"`).toEqual(own)
   }).finally(() => others.$disconnect())
 })
 
 test('a transaction whose time is over sends no more statements, since another may have its connection', async () => {
   const late = Promise.withResolvers<unknown>()
   const over = inTransaction(db, async (tx) => {
-    await queryRows(tx, sql`SELECT pg_sleep(${(2 * TIME_MS) / 1000})`)
+    await queryRows(tx)`SELECT pg_sleep(${(2 * TIME_MS) / 1000})`
     await write(tx, 2).catch(late.resolve)
   })
   await expect(over).rejects.toSatisfy((error) => outageOf(error)?.kind === 'unavailable')
@@ -64,7 +64,7 @@ test('a transaction that goes on behind an outage is not committed, and its conn
     onRecovery: () => {},
   }
   const client = connect(database.url, { poolMax: 1, health })
-  const before = await queryRows(client, pid)
+  const before = await queryRows(client)`${pid}`
   const over = inTransaction(client, async (tx) => {
     await write(tx, 3)
     isSilent = true
@@ -73,16 +73,16 @@ test('a transaction that goes on behind an outage is not committed, and its conn
   })
   await expect(over).rejects.toSatisfy((error) => outageOf(error)?.kind === 'unavailable')
   expect(await written()).toEqual([])
-  expect(await queryRows(client, pid)).not.toEqual(before)
+  expect(await queryRows(client)`${pid}`).not.toEqual(before)
   await client.$disconnect()
 })
 
 test('what Prisma runs and what goes past it share a transaction, and the errors of PostgreSQL', async () => {
   const settled = await inTransaction(database.db, async (tx) => {
     await tx.counter.create({ data: { storeId: 1, name: 'Shared', value: 7 } })
-    const rows = await queryRows(tx, sql`SELECT "value" FROM "Counter" WHERE "name" = 'Shared'`)
+    const rows = await queryRows(tx)`SELECT "value" FROM "Counter" WHERE "name" = 'Shared'`
     expect(rows).toEqual([{ value: 7 }])
-    await execute(tx, sql`UPDATE "Counter" SET "value" = 8 WHERE "name" = 'Shared'`)
+    await execute(tx)`UPDATE "Counter" SET "value" = 8 WHERE "name" = 'Shared'`
     expect(await tx.counter.findFirst({ where: { name: 'Shared' } })).toMatchObject({ value: 8 })
     await tx.counter.create({ data: { storeId: 1, name: 'Shared', value: 9 } })
   }).catch((error: unknown) => error)
@@ -93,7 +93,7 @@ test('what Prisma runs and what goes past it share a transaction, and the errors
 test('times are those of the clock, whatever time zone the session has', async () => {
   const at = new Date('2026-03-29T01:30:00.123Z')
   await inTransaction(database.db, async (tx) => {
-    await execute(tx, sql`SET LOCAL TimeZone = 'America/New_York'`)
+    await execute(tx)`SET LOCAL TimeZone = 'America/New_York'`
     await tx.signInDelay.create({ data: { key: 'k', failures: 1, allowedAt: at, failedAt: at } })
     expect(await tx.signInDelay.findFirst()).toMatchObject({ allowedAt: at })
     expect(await tx.$queryRaw`SELECT "allowedAt" FROM "SignInDelay" WHERE "failedAt" = ${at}`).toEqual([
@@ -105,7 +105,7 @@ test('times are those of the clock, whatever time zone the session has', async (
 test('the reads of one store leave half of the connections to others', async () => {
   const shared = connect(database.url, { poolMax: 2 })
   const read = (id: number, seconds: number) =>
-    rowsInTurn({ db: shared, store: { id } }, sql`SELECT pg_sleep(${seconds}::float8)`)
+    rowsInTurn({ db: shared, store: { id } })`SELECT pg_sleep(${seconds}::float8)`
   let isAnyOver = false
   const slow = Array.from({ length: 4 }, () =>
     read(1, 0.3).then(() => {

@@ -5,7 +5,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
-import { createHealth } from '../../../../src/foundation/database/health.ts'
+import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { OWN_ADDRESSES } from '../../../../src/foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { cloneDatabase } from '../../../support/database.ts'
@@ -30,7 +30,7 @@ interface Options {
 function makeApp({ settings, lines, url = database.url }: Options = {}): FastifyInstance {
   const db = url === database.url ? database.db : connect(url)
   const services = servicesOn(db, settings, lines)
-  const databaseHealth = createHealth(url, services.log)
+  const databaseHealth = new DatabaseHealth(url, services.log)
   const app = buildApp({ ...services, databaseHealth })
   app.addHook('onClose', () => databaseHealth.stop())
   app.get('/test/refusal', () => {

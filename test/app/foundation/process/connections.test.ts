@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -8,34 +7,21 @@ import { PassThrough } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import Fastify from 'fastify'
 import pino from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
 import { limitConnections } from '../../../../src/http/server/requests/connections.ts'
 import { answerUnreadable } from '../../../../src/http/server/requests/errors.ts'
 import { plainServer } from '../../../../src/http/server/requests/plain-http.ts'
 import { cutSlowPeers } from '../../../../src/http/server/requests/slow-peers.ts'
+import { makeCertificate } from '../../../support/certificate.ts'
 
 /** Above the time that the server lets a peer go on after the last answer. */
 const LATER_MS = 10_000
 
-let https: { key: Buffer; cert: Buffer }
 const folder = mkdtempSync(join(tmpdir(), 'store-platform-test-'))
-
-beforeAll(async () => {
-  const files = { key: join(folder, 'key'), cert: join(folder, 'cert') }
-  const kind = [
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-subj',
-    '/CN=localhost',
-  ]
-  execFileSync('openssl', ['req', ...kind, '-keyout', files.key, '-out', files.cert], { stdio: 'ignore' })
-  https = { key: readFileSync(files.key), cert: readFileSync(files.cert) }
-})
+const files = { key: join(folder, 'key'), cert: join(folder, 'cert') }
+makeCertificate(files.cert, files.key)
+const https = { key: readFileSync(files.key), cert: readFileSync(files.cert) }
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const closing: (() => unknown)[] = []

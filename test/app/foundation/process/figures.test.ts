@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connect, type Db, inTransaction } from '../../../../src/foundation/database/client.ts'
-import { createHealth } from '../../../../src/foundation/database/health.ts'
+import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { createDatabaseMetrics } from '../../../../src/foundation/database/metrics.ts'
 import { showShared } from '../../../../src/http/server/figures/figures.ts'
 import { createBackupSchedule } from '../../../../src/operations/installation/backup/schedule.ts'
@@ -145,7 +145,7 @@ describe('what the database knows', () => {
 describe('while the database does not answer', () => {
   test('a scrape answers without its figures, says that the breaker is open, and logs it once', async () => {
     const gate = await openGate(server.database.url)
-    const health = createHealth(gate.url, { warn: () => {}, error: () => {} })
+    const health = new DatabaseHealth(gate.url, { warn: () => {}, error: () => {} })
     const warnings: string[] = []
     const metrics = new Registry()
     const figures = createDatabaseMetrics(metrics)

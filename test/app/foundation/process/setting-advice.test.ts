@@ -1,23 +1,23 @@
 import fc from 'fast-check'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { sharedServer, type TestServer } from '../../../support/store.ts'
 import { envelope, post, request } from '../../http/soap/support.ts'
 
 // Programs that were built for another server have its prefix and namespace compiled in. The operator learns which setting serves them.
 
-const servers: TestServer[] = []
-let sandbox: TestServer
-let production: TestServer
-let shop: TestStore
-beforeEach(async () => {
-  sandbox = await openServer({ SANDBOX: 'true' })
-  production = await openServer({ SANDBOX: 'false' })
-  servers.push(sandbox, production)
-  shop = await production.openStore()
-})
-afterAll(() => Promise.all(servers.map((server) => server.close())))
-
 const HOUR_MS = 3_600_000
+
+const sandbox = await sharedServer({ SANDBOX: 'true' })
+const production = await sharedServer({ SANDBOX: 'false' })
+const served = await sharedServer({ SANDBOX: 'true', REST_PREFIXES: '/StoreWebAPI,/3dCartWebAPI' })
+const shop = await production.openStore()
+// Each test has an hour of its own, for which nothing is logged yet.
+beforeEach(() => {
+  for (const server of [sandbox, production]) {
+    server.clock.ms += HOUR_MS
+    server.log.length = 0
+  }
+})
 
 /** The names that were logged with a setting. */
 const logged = ({ log }: TestServer, setting: string): string[] =>
@@ -73,10 +73,8 @@ describe('a prefix that is not served', () => {
   })
 
   test('is no more where it is served', async () => {
-    const server = await openServer({ SANDBOX: 'true', REST_PREFIXES: '/StoreWebAPI,/3dCartWebAPI' })
-    servers.push(server)
-    expect((await get(server, '/3dCartWebAPI/v1/Products')).statusCode).toBe(401)
-    expect(logged(server, 'REST_PREFIXES')).toEqual([])
+    expect((await get(served, '/3dCartWebAPI/v1/Products')).statusCode).toBe(401)
+    expect(logged(served, 'REST_PREFIXES')).toEqual([])
   })
 })
 

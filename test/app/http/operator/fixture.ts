@@ -2,7 +2,8 @@ import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../../src/http/html/page-routes.ts'
 import { registerOperatorRoutes } from '../../../../src/http/operator/routes.ts'
 import { adminRoutes } from '../../../../src/http/pages/routes.ts'
-import { logRequests } from '../../../../src/http/server/requests/request-log.ts'
+import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
+import { noteRequests } from '../../../../src/http/server/requests/request-log.ts'
 import { openAccess } from '../../../support/access.ts'
 import { workerDatabase } from '../../../support/database.ts'
 
@@ -18,7 +19,7 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatab
     trustProxy: '127.0.0.1',
     logger: { level: 'trace', stream: { write: (line) => log.push(line) } },
   })
-  logRequests(app)
+  noteRequests(app, createMetrics())
   app.register(async (scope) => {
     await openPages(scope, services)
     scope.register(registerOperatorRoutes, services)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { updateRecord } from '../../../../src/engine/changing/change.ts'
@@ -20,6 +20,15 @@ const OVERLAP_MS = 120_000
 const TRANSACTION_MS = 60_000
 
 const server = await sharedServer()
+
+/** Another process on the same database, whose clock is behind. */
+const slow = { app: undefined as unknown as FastifyInstance, behindMs: 0 }
+beforeAll(async () => {
+  const now = () => new Date(server.clock.ms - slow.behindMs)
+  const { db, secrets } = server.services
+  slow.app = buildApp({ ...server.services, now, authenticator: createAuthenticator({ db, secrets, now }) })
+})
+afterAll(() => slow.app.close())
 
 const newProduct = (shop: TestStore, others: object = {}) =>
   shop.add('/Products', productBody(crypto.randomUUID(), { ...others }))
@@ -188,7 +197,7 @@ describe('bounds are read in the zone of the store, where its clocks are changed
           const listed = await shop.call('GET', `/Products?countonly=1&${start(shown)}&${end(shown)}`)
           expect(listed.json()).toEqual({ TotalCount: 1 })
         }),
-        { numRuns: 60 },
+        { numRuns: 20 },
       )
     },
   )
@@ -351,21 +360,13 @@ describe('LastUpdate', () => {
       server.clock.ms += 60_000
       const path = `/${service}/${{ Products: id, Orders: order, Customers: customer }[service]}`
       await shop.call('PUT', path, { body: services[service].change })
-      const slow = processBehind(45_000)
+      slow.behindMs = 45_000
       const again = await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
-      await change({ ...ground(slow), order: service === 'Products' ? again : order })
-      await slow.close()
+      await change({ ...ground(slow.app), order: service === 'Products' ? again : order })
       expect(await isStamped(server.clock.ms)).toBe(true)
     })
   })
 })
-
-/** Another process on the same database, whose clock is behind. */
-function processBehind(ms: number): FastifyInstance {
-  const now = () => new Date(server.clock.ms - ms)
-  const { db, secrets } = server.services
-  return buildApp({ ...server.services, now, authenticator: createAuthenticator({ db, secrets, now }) })
-}
 
 interface Product {
   readonly SKUInfo: { readonly CatalogID: number; readonly Stock: number }
@@ -435,7 +436,7 @@ describe('a sync that begins at the newest LastUpdate that it read, minus the ov
     const goods: { id: number; option: number }[] = []
     for (let made = 0; made < 16; made++) goods.push(await newProductWithOption(shop))
     server.clock.ms = Date.parse(begins)
-    const slow = processBehind(20_000)
+    slow.behindMs = 20_000
     const copy = new Copy(shop, OVERLAP_MS)
     const held = new Set<Held>()
 
@@ -458,13 +459,18 @@ describe('a sync that begins at the newest LastUpdate that it read, minus the ov
       const value = `${++serial}`
       const kind = random(6)
       if (kind === 0)
-        await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }], {}, random(2) === 0 ? slow : server.app)
+        await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }], {}, random(2) === 0 ? slow.app : server.app)
       else if (kind === 1) await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: `,${option}` }])
       else if (kind === 2) await shop.call('POST', `/Products/${id}/Features`, { body: { FeatureTitle: value } })
       else if (kind === 3) goods.push(await newProductWithOption(shop, { MFGID: value }))
       else if (kind === 4) {
         const headers = shop.credentials
-        await slow.inject({ method: 'PUT', url: `/StoreWebAPI/v1/Products/${id}`, headers, payload: { MFGID: value } })
+        await slow.app.inject({
+          method: 'PUT',
+          url: `/StoreWebAPI/v1/Products/${id}`,
+          headers,
+          payload: { MFGID: value },
+        })
       } else await shop.call('PUT', '/Products', { body: [{ SKUInfo: { CatalogID: id }, MFGID: value }] })
       await pass(random(3_000))
     }
@@ -487,7 +493,6 @@ describe('a sync that begins at the newest LastUpdate that it read, minus the ov
     })()
     await Promise.all([...writers, lateWriter])
     await copy.sync()
-    await slow.close()
     expect(copy.records).toEqual(await allOf(shop))
   })
 })

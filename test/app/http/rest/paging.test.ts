@@ -130,7 +130,7 @@ describe('by Link, every record that existed at the start and stayed is read exa
           expect(read).toEqual(expect.arrayContaining(staying))
           expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
         }),
-        { numRuns: 30 },
+        { numRuns: 12 },
       )
     },
     90_000,

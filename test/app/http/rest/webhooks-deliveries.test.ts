@@ -52,49 +52,15 @@ describe('GET /Webhooks/{id}/Deliveries', () => {
 
     const event = { EventType: 1, EventName: 'Order New', Id: expect.stringMatching(/^evt_[\da-f]{32}$/) }
     const now = '2026-03-10T12:00:00'
+    const one = (State: keyof typeof ids, Sequence: number, came: object) => {
+      const [DateDue, DateEnded] = State === 'pending' ? [now, ''] : ['', now]
+      const facts = { DeliveryID: ids[State], Sequence, RecordID: 100 + Sequence, IsTest: false, State }
+      return { ...event, ...facts, DateCreated: now, DateDue, DateEnded, ...came }
+    }
     expect(answer.json()).toEqual([
-      {
-        ...event,
-        DeliveryID: ids.pending,
-        Sequence: 3,
-        RecordID: 103,
-        IsTest: false,
-        State: 'pending',
-        Attempts: 0,
-        Status: 0,
-        Reason: '',
-        DateCreated: now,
-        DateDue: now,
-        DateEnded: '',
-      },
-      {
-        ...event,
-        DeliveryID: ids.failed,
-        Sequence: 2,
-        RecordID: 102,
-        IsTest: false,
-        State: 'failed',
-        Attempts: 10,
-        Status: 500,
-        Reason: 'The receiver answered 500',
-        DateCreated: now,
-        DateDue: '',
-        DateEnded: now,
-      },
-      {
-        ...event,
-        DeliveryID: ids.delivered,
-        Sequence: 1,
-        RecordID: 101,
-        IsTest: false,
-        State: 'delivered',
-        Attempts: 1,
-        Status: 204,
-        Reason: '',
-        DateCreated: now,
-        DateDue: '',
-        DateEnded: now,
-      },
+      one('pending', 3, { Attempts: 0, Status: 0, Reason: '' }),
+      one('failed', 2, { Attempts: 10, Status: 500, Reason: 'The receiver answered 500' }),
+      one('delivered', 1, { Attempts: 1, Status: 204, Reason: '' }),
     ])
     const { messageId } = await server.database.db.event.findFirstOrThrow({
       where: { storeId: shop.store.id, sequence: 3 },

@@ -1,12 +1,26 @@
 import type { AddressInfo } from 'node:net'
-import strongSoap, { type Client, type ClientError } from 'strong-soap'
+import strongSoap from 'strong-soap'
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../../../src/http/soap/operations/index.ts'
 import { sharedServer } from '../../../support/store.ts'
 
 // A client that reads the WSDL and does the rest by itself: strong-soap's own, over a real connection.
 
-const { createClient } = strongSoap.soap
+type ClientError = Error & { readonly response?: { readonly statusCode: number } }
+
+/** Calls an operation; with what came back as it was. */
+type Call = (parameters: object, done: (error: ClientError | null, result: unknown, envelope: string) => void) => void
+
+interface Client {
+  readonly cartAPI: Readonly<Record<string, Readonly<Record<string, Call>>>>
+  readonly lastRequest: string
+  setEndpoint(url: string): void
+  addSoapHeader(header: unknown, name: string, prefix: string, namespace: string): void
+}
+
+const { createClient } = strongSoap.soap as unknown as {
+  createClient(url: string, options: object, done: (error: Error | null, client: Client) => void): void
+}
 
 const server = await sharedServer({ SOAP_NAMESPACES: 'http://3dcart.com/' })
 const shop = await server.openStore()

@@ -85,30 +85,25 @@ const noCustomer = errorDocument(47, 'No Data Found')
 const invalidData = errorDocument(43, 'Data Error')
 
 describe('a customer', () => {
+  const address = (of: 'Billing' | 'Shipping'): [path: string, field: string][] =>
+    Object.entries({
+      FirstName: 'FirstName',
+      LastName: 'LastName',
+      Address: 'Address1',
+      Address2: 'Address2',
+      City: 'City',
+      StateCode: 'State',
+      ZipCode: 'ZipCode',
+      CountryCode: 'Country',
+      Company: 'Company',
+      Phone: 'PhoneNumber',
+    }).map(([name, field]) => [`${of}Address.${name}`, `${of}${field}`])
   /** What getCustomer shows beside what REST says of the same record. */
   const equals: [path: string, field: string][] = [
     ['CustomerID', 'CustomerID'],
-    ['BillingAddress.FirstName', 'BillingFirstName'],
-    ['BillingAddress.LastName', 'BillingLastName'],
-    ['BillingAddress.Address', 'BillingAddress1'],
-    ['BillingAddress.Address2', 'BillingAddress2'],
-    ['BillingAddress.City', 'BillingCity'],
-    ['BillingAddress.StateCode', 'BillingState'],
-    ['BillingAddress.ZipCode', 'BillingZipCode'],
-    ['BillingAddress.CountryCode', 'BillingCountry'],
-    ['BillingAddress.Company', 'BillingCompany'],
-    ['BillingAddress.Phone', 'BillingPhoneNumber'],
+    ...address('Billing'),
     ['BillingAddress.Email', 'Email'],
-    ['ShippingAddress.FirstName', 'ShippingFirstName'],
-    ['ShippingAddress.LastName', 'ShippingLastName'],
-    ['ShippingAddress.Address', 'ShippingAddress1'],
-    ['ShippingAddress.Address2', 'ShippingAddress2'],
-    ['ShippingAddress.City', 'ShippingCity'],
-    ['ShippingAddress.StateCode', 'ShippingState'],
-    ['ShippingAddress.ZipCode', 'ShippingZipCode'],
-    ['ShippingAddress.CountryCode', 'ShippingCountry'],
-    ['ShippingAddress.Company', 'ShippingCompany'],
-    ['ShippingAddress.Phone', 'ShippingPhoneNumber'],
+    ...address('Shipping'),
     ['Comments', 'Comments'],
     ['AccountNumber', 'BillingTaxID'],
     ['MailList', 'MailList'],

@@ -114,33 +114,8 @@ describe('a document that is more than an envelope is refused, and says why', ()
   test('none of which takes its time: a body of 256 kB is read in no time to speak of, whatever it is', async () => {
     const length = 250_000
     const pieces = [
-      '<',
-      '<a ',
-      '<a x=">',
-      "<a x='",
-      '<a>',
-      '<a/>',
-      '<a b="" ',
-      '&',
-      '&amp;',
-      '&a',
-      '&#1;',
-      '"',
-      "'",
-      '>',
-      ']]>',
-      '<![CDATA[',
-      '<![CDATA[]]>',
-      '<!--',
-      '<!---->',
-      '<?a',
-      '<?a?>',
-      '</a>',
-      ' ',
-      '\n',
-      '\r',
-      '=',
-      '/',
+      ...`< <a> <a/> & &amp; &a &#1; " ' > ]]> <![CDATA[ <![CDATA[]]> <!-- <!----> <?a <?a?> </a> = /`.split(' '),
+      ...['<a ', '<a x=">', "<a x='", '<a b="" ', ' ', '\n', '\r'],
       `${'<'.repeat(1_990)}>`,
       `<a b='${'&'.repeat(1_990)}'/>`,
       `<a b=">${'&'.repeat(1_980)}"/>`,
@@ -203,54 +178,10 @@ test('whatever becomes of an envelope on its way, the answer is well-formed, one
     '<w:a xmlns:w="urn:w" soap:mustUnderstand="0">x</w:a>',
   )
   const fragments = fc.constantFrom(
-    ...[
-      '<',
-      '>',
-      '</',
-      '/>',
-      '&',
-      ';',
-      '"',
-      "'",
-      '=',
-      ':',
-      '<!--',
-      '-->',
-      '<![CDATA[',
-      ']]>',
-      '<?',
-      '?>',
-      '<!',
-      '<!DOCTYPE a>',
-    ],
-    ...[
-      '\0',
-      '\u0001',
-      '\ud800',
-      '\ufeff',
-      '\uffff',
-      '😀',
-      'ä',
-      ' ',
-      '\r\n',
-      '&#0;',
-      '&lt;',
-      '&#x1F600;',
-      'xmlns=""',
-      'xmlns:a=""',
-    ],
-    ...[
-      '__proto__',
-      'constructor',
-      'soap:',
-      'mustUnderstand="1" ',
-      ' soap:mustUnderstand="1"',
-      '<soap:Header>',
-      '<a>',
-      '</a>',
-      '<a/>',
-    ],
-    ...['<userKey>', '</soap:Body>', '<soap:Body>', ' xsi:nil="1"', '<callBackURL>string</callBackURL>', 'getOrder'],
+    ...`< > </ /> & ; " ' = : <!-- --> <![CDATA[ ]]> <? ?> <! &#0; &lt; &#x1F600; xmlns="" xmlns:a=""`.split(' '),
+    ...'__proto__ constructor soap: <soap:Header> <a> </a> <a/> <userKey> </soap:Body> <soap:Body>'.split(' '),
+    ...['\0', '\u0001', '\ud800', '\ufeff', '\uffff', '😀', 'ä', ' ', '\r\n', '<!DOCTYPE a>', ' xsi:nil="1"'],
+    ...['mustUnderstand="1" ', ' soap:mustUnderstand="1"', '<callBackURL>string</callBackURL>', 'getOrder'],
   )
   const position = fc.double({ min: 0, max: 1, noNaN: true })
   const change = fc.oneof(
@@ -314,7 +245,7 @@ test('whatever becomes of an envelope on its way, the answer is well-formed, one
     null,
     { 'content-type': 'application/soap+xml' },
   ]
-  await fc.assert(property, { numRuns: 2_000, examples: [unharmed, quoted] })
+  await fc.assert(property, { numRuns: 1_000, examples: [unharmed, quoted] })
   expect([...statuses].sort()).toEqual([200, 415, 500])
 
   const well = [...answers].map((contents, index) => ({ fileName: `${index}.xml`, contents }))

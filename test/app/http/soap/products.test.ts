@@ -63,6 +63,8 @@ const money = (value: number) => value.toFixed(2)
 const number = (value: number) => String(value)
 const flag = (value: boolean) => (value ? '1' : '0')
 const list = (nodes: Node[]) => (nodes.length === 0 ? '' : nodes)
+const numbered = (first: number, last: number, node: (at: number) => Node) =>
+  Array.from({ length: last - first + 1 }, (_, index) => node(first + index))
 
 function day(date: string): string {
   return new Date(`${date}Z`).toLocaleDateString('en-US', { timeZone: 'UTC' })
@@ -73,19 +75,19 @@ function moment(date: string): string {
   return time === '12:00:00 AM' ? day(date) : `${day(date)} ${time}`
 }
 
+/** A product that another names. */
+const productNode = ({ SKU: ProductID, Name: ProductName }: Wire): Node => [
+  'Product',
+  Object.entries({ ProductID, ProductName }),
+]
+
 /** What getProduct has to say of a product that REST answers so; `all` are the store's products. */
 function expected(rest: Wire, all: readonly Wire[]): Node {
   const { SKUInfo } = rest
   const related = rest.RelatedProductList.flatMap(({ RelatedProductID }: Wire) =>
     all.filter((other) => other.SKUInfo.CatalogID === RelatedProductID),
   )
-  const image = (file: string, caption: string): Node => [
-    'Image',
-    [
-      ['Url', file],
-      ['Caption', caption],
-    ],
-  ]
+  const image = (Url: string, Caption: string): Node => ['Image', Object.entries({ Url, Caption })]
   return [
     'Product',
     [
@@ -97,10 +99,7 @@ function expected(rest: Wire, all: readonly Wire[]): Node {
         list(
           rest.CategoryList.map(({ CategoryID, CategoryName }: Wire) => [
             'Category',
-            [
-              ['CategoryID', number(CategoryID)],
-              ['CategoryName', CategoryName],
-            ],
+            Object.entries({ CategoryID: number(CategoryID), CategoryName }),
           ]),
         ),
       ],
@@ -124,18 +123,7 @@ function expected(rest: Wire, all: readonly Wire[]): Node {
       ['Description', rest.ShortDescription],
       ['ExtendedDescription', rest.Description],
       ['Keywords', rest.Keywords],
-      [
-        'RelatedProducts',
-        list(
-          related.map((other: Wire) => [
-            'Product',
-            [
-              ['ProductID', other.SKUInfo.SKU],
-              ['ProductName', other.SKUInfo.Name],
-            ],
-          ]),
-        ),
-      ],
+      ['RelatedProducts', list(related.map(({ SKUInfo }: Wire) => productNode(SKUInfo)))],
       ['ShipCost', money(rest.ShipCost)],
       ['Title', rest.Title],
       ['MetaTags', rest.MetaTags],
@@ -149,24 +137,7 @@ function expected(rest: Wire, all: readonly Wire[]): Node {
       ['GiftCertificate', flag(rest.GiftCertificate)],
       ['UserId', rest.UserID],
       ['LastUpdate', moment(rest.LastUpdate)],
-      [
-        'ExtraFields',
-        [
-          ['ExtraField1', rest.ExtraField1],
-          ['ExtraField2', rest.ExtraField2],
-          ['ExtraField3', rest.ExtraField3],
-          ['ExtraField4', rest.ExtraField4],
-          ['ExtraField5', rest.ExtraField5],
-          ['ExtraField6', rest.ExtraField6],
-          ['ExtraField7', rest.ExtraField7],
-          ['ExtraField8', rest.ExtraField8],
-          ['ExtraField9', rest.ExtraField9],
-          ['ExtraField10', rest.ExtraField10],
-          ['ExtraField11', rest.ExtraField11],
-          ['ExtraField12', rest.ExtraField12],
-          ['ExtraField13', rest.ExtraField13],
-        ],
-      ],
+      ['ExtraFields', numbered(1, 13, (at) => [`ExtraField${at}`, rest[`ExtraField${at}`]])],
       ['WarehouseLocation', rest.WarehouseLocation],
       ['WarehouseBin', rest.WarehouseBin],
       ['WarehouseAisle', rest.WarehouseAisle],
@@ -177,15 +148,7 @@ function expected(rest: Wire, all: readonly Wire[]): Node {
         'PriceLevel',
         [
           ['Price_1', number(SKUInfo.Price)],
-          ['Price_2', number(rest.PriceLevel2)],
-          ['Price_3', number(rest.PriceLevel3)],
-          ['Price_4', number(rest.PriceLevel4)],
-          ['Price_5', number(rest.PriceLevel5)],
-          ['Price_6', number(rest.PriceLevel6)],
-          ['Price_7', number(rest.PriceLevel7)],
-          ['Price_8', number(rest.PriceLevel8)],
-          ['Price_9', number(rest.PriceLevel9)],
-          ['Price_10', number(rest.PriceLevel10)],
+          ...numbered(2, 10, (at) => [`Price_${at}`, number(rest[`PriceLevel${at}`])]),
         ],
       ],
       ['MinOrder', flag(rest.AllowOnlyMultiples)],
@@ -246,14 +209,9 @@ function expected(rest: Wire, all: readonly Wire[]): Node {
               [
                 'Values',
                 list(
-                  OptionList.map(({ OptionID, OptionName, OptionValue, OptionPartNumber }: Wire) => [
+                  OptionList.map(({ OptionID, OptionName: Name, OptionValue, OptionPartNumber }: Wire) => [
                     'Value',
-                    [
-                      ['ID', number(OptionID)],
-                      ['Name', OptionName],
-                      ['OptionPrice', money(OptionValue)],
-                      ['OptionPartNumber', OptionPartNumber],
-                    ],
+                    Object.entries({ ID: number(OptionID), Name, OptionPrice: money(OptionValue), OptionPartNumber }),
                   ]),
                 ),
               ],
@@ -294,22 +252,9 @@ describe('every element, in its order', () => {
     const [product] = found as [Node]
     expect(contentOf(product, 'DateCreated')).toBe('1/2/2019')
     expect(contentOf(product, 'LastUpdate')).toBe('11/12/2021 1:14:15 PM')
-    expect(contentOf(product, 'RelatedProducts')).toEqual([
-      [
-        'Product',
-        [
-          ['ProductID', 'L-2'],
-          ['ProductName', 'Linked 2'],
-        ],
-      ],
-      [
-        'Product',
-        [
-          ['ProductID', 'L-3'],
-          ['ProductName', 'Linked 3'],
-        ],
-      ],
-    ])
+    expect(contentOf(product, 'RelatedProducts')).toEqual(
+      [2, 3].map((at) => productNode({ SKU: `L-${at}`, Name: `Linked ${at}` })),
+    )
   })
 
   test('of a product of which only SKU and name were given, in SOAP 1.2: an empty one has an end tag', async () => {

@@ -69,11 +69,9 @@ const shown = async (productId: number) =>
 
 /** Stocks that are not the sum of their movements. */
 function wrongStocks(): Promise<unknown[]> {
-  return queryRows(
-    server.database.db,
-    sql`SELECT * FROM (${stocksAndMovements(sql`"storeId" = ${open.shop.store.id}`)}) s JOIN "Product" p ON p."storeId" = s."storeId" AND p."id" = s."productId"
-      WHERE s."stock" <> s."moved"`,
-  )
+  return queryRows(server.database.db)`
+    SELECT * FROM (${stocksAndMovements(sql`"storeId" = ${open.shop.store.id}`)}) s JOIN "Product" p ON p."storeId" = s."storeId" AND p."id" = s."productId"
+      WHERE s."stock" <> s."moved"`
 }
 
 const files = () => readdirSync(dir).sort()

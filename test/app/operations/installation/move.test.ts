@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../../../../src/foundation/database/client.ts'
-import { createHealth, type DatabaseHealth } from '../../../../src/foundation/database/health.ts'
+import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
 import { cancelMove, type MoveOptions, move } from '../../../../src/operations/installation/move/move.ts'
@@ -23,7 +23,7 @@ const warnings: object[] = []
 beforeAll(async () => {
   server = await openServer({}, async () => {
     const database = await cloneDatabase()
-    health = createHealth(database.url, { warn: (details) => warnings.push(details), error: () => {} })
+    health = new DatabaseHealth(database.url, { warn: (details) => warnings.push(details), error: () => {} })
     const db = connect(database.url, { health })
     const drop = async () => {
       await Promise.all([health.stop(), db.$disconnect()])

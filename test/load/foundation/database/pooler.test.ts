@@ -8,7 +8,7 @@ import { locks as numbers } from '../../../../src/foundation/database/advisory-l
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { withConnection } from '../../../../src/foundation/database/connection.ts'
 import { requireDirect } from '../../../../src/foundation/database/direct.ts'
-import { createHealth } from '../../../../src/foundation/database/health.ts'
+import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { requestLimits } from '../../../../src/foundation/database/limits.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { productBody, type Result } from '../../../app/http/rest/fixture.ts'
@@ -140,7 +140,7 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
     })
 
     test('locks, statements and idle transactions have their limits', async () => {
-      const health = createHealth(poolerUrl, { warn: () => {}, error: () => {} })
+      const health = new DatabaseHealth(poolerUrl, { warn: () => {}, error: () => {} })
       const limits = { ...requestLimits, lockMs: 300, idleMs: 700 }
       const db = connect(poolerUrl, { limits, isPreparing: false, health })
       const drop = async () => {

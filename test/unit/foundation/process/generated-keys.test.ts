@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
-const none = { secretKey: null, nextSecretKey: null, previousSecretKey: null, operatorKey: null }
+const none = { secretKey: null, secretKeyNext: null, secretKeyPrevious: null, operatorKey: null }
 
 async function keptKeys(given: Parameters<typeof installationKeys>[0]): Promise<Keys> {
   const { keys, keep } = await installationKeys(given)
@@ -64,7 +64,7 @@ test('a given key counts, and the other is generated', async () => {
 
 test('with both keys given no file is needed', async () => {
   const given = { secretKey: 's'.repeat(32), operatorKey: 'o'.repeat(20) }
-  const others = { nextSecretKey: 'n'.repeat(32), previousSecretKey: 'p'.repeat(32) }
+  const others = { secretKeyNext: 'n'.repeat(32), secretKeyPrevious: 'p'.repeat(32) }
   expect(await keptKeys({ dataDir: '/nonexistent', ...given, ...others })).toEqual({
     ...given,
     otherSecretKeys: Object.values(others),

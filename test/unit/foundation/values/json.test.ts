@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type JsonBounds, jsonSteps, parseJson } from '../../../../src/foundation/values/json.ts'
+import { jsonSteps, parseJson } from '../../../../src/foundation/values/json.ts'
 import { roundNumbers } from '../../../../src/foundation/values/long-number.ts'
 import { runAtOnce } from '../../../../src/foundation/values/slices.ts'
 
-const wide: JsonBounds = { recordValuesMax: 1_000_000, valuesMax: 1_000_000 }
+const wide = { recordValuesMax: 1_000_000, valuesMax: 1_000_000 }
 
 function readLong(text: string, pieceLength?: number) {
   return runAtOnce(jsonSteps(text, 'The body', wide, pieceLength))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { english } from '../../../../src/foundation/texts/language.ts'
-import { actionsOf, nextStep, type OrderState } from '../../../../src/http/pages/shop/orders/order-actions.ts'
+import { actionsOf, nextStep, type OrderState } from '../../../../src/http/pages/shop/orders/order-page.ts'
 
 const settled: OrderState = { isLive: true, owed: 0, net: 50, open: 0, toShip: [], hasLeftInPart: true }
 

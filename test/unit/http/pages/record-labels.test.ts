@@ -3,8 +3,7 @@ import { labelOf, plural } from '../../../../src/foundation/texts/label.ts'
 import { english, languageOf } from '../../../../src/foundation/texts/language.ts'
 import type { Text } from '../../../../src/foundation/texts/text.ts'
 import { lettersOf } from '../../../../src/foundation/values/nearest.ts'
-import { itemLabel, slugOf } from '../../../../src/http/pages/records/labels.ts'
-import { services, type Value } from '../../../../src/http/pages/records/services.ts'
+import { itemLabel, services, slugOf, type Value } from '../../../../src/http/pages/records/services.ts'
 
 test.each([
   ['BillingFirstName', '', 'Billing first name'],

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ServerProcess
- * A process that runs on this database (process-registry.ts). Unlogged.
+ * A process that runs on this database (shared-buckets.ts). Unlogged.
  */
 export type ServerProcessModel = runtime.Types.Result.DefaultSelection<Prisma.$ServerProcessPayload>
 

@@ -51,6 +51,7 @@ function belowIn(query: unknown): number | null {
   throw new StoreFailure('not-found', `There is no category "${text.slice(0, 20)}"`)
 }
 
-function idsIn(nodes: readonly CategoryNode[]): number[] {
+/** The categories of a tree, or of a part of it. */
+export function idsIn(nodes: readonly CategoryNode[]): number[] {
   return nodes.flatMap(({ id, children }) => [id, ...idsIn(children)])
 }

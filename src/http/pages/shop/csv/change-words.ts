@@ -10,8 +10,8 @@ export interface ChangeWords {
   readonly title: Phrase
   /** Whole sentences, before it is made. */
   readonly notes: readonly Phrase[]
-  /** A value of a column in words; null: it speaks for itself. */
-  readonly textOf: (column: string, value: string) => Phrase | null
+  /** A value of a column in words; null: it speaks for itself. Absent: all do. */
+  readonly textOf?: (column: string, value: string) => Phrase | null
 }
 
 /** What a person has said is to be done. */
@@ -27,7 +27,7 @@ export async function wordsOf(caller: Caller, found: Import): Promise<ChangeWord
 }
 
 function plain(title: Phrase): ChangeWords {
-  return { title, notes: [], textOf: () => null }
+  return { title, notes: [] }
 }
 
 async function backTitle(caller: Caller, change: Back): Promise<Phrase> {

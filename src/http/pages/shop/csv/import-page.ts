@@ -30,8 +30,9 @@ import { isPutBackable, putBack } from '../../../../shop/csv/undo/back.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
-import { idIn, type PageRequest } from '../../frame/request.ts'
-import { type Codes, codedInRecord, readCodes } from '../../records/codes.ts'
+import { idIn } from '../../frame/pages.ts'
+import type { PageRequest } from '../../frame/request.ts'
+import { type Codes, codedPaths, readCodes } from '../../records/codes.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { List, Service } from '../../records/services.ts'
@@ -80,74 +81,52 @@ export async function importsPage({ caller, query }: PageRequest): Promise<HtmlP
 }
 
 /** Returns the import that an address names. Throws (403) where the merchant may not change records of its service, or is to show who they are again. */
-export async function importOf(asked: PageRequest, { request }: FastifyReply): Promise<Found> {
+export async function importOf(asked: PageRequest, { request }: FastifyReply) {
   const { caller } = asked
   const found = await findImport(caller, idIn(asked))
   const { resource, special } = serviceOf(found)
   requirePrivileges(merchantOf(request), [[resource.privilege, 'write']])
   if (special.isFileProved) requireProof(request)
+  // The columns that the merchant is not shown, which somebody else's file may have.
   const hidden = hiddenColumns(caller.privileges, resource).map(({ name }) => name)
-  return { found, hidden, isHidden: (column) => hidden.includes(column) }
-}
-
-interface Found {
-  readonly found: Import
-  /** The columns that the merchant is not shown, which somebody else's file may have. */
-  readonly hidden: readonly string[]
-  readonly isHidden: (column: string) => boolean
+  return { found, hidden, isHidden: (column: string) => hidden.includes(column) }
 }
 
 /** What a file would change, is changing or has changed. */
-export async function importPage(given: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
-  const { caller, query, writing } = given
-  const { found, hidden, isHidden } = await importOf(given, reply)
-  const tabs = tabsOf(found).filter(({ count }) => count > 0)
-  const asked = textIn(query, 'show')
-  const tab = tabs.find(({ name }) => name === asked) ?? tabs[0]
-  const after = /^\d{1,9}$/.test(textIn(query, 'after')) ? Number(textIn(query, 'after')) : 0
-  const { outcomes = [], isMarked = false } = tab ?? {}
-  const lines = await listLines(caller, found.id, { outcomes, isMarked, after, limit: LINES_SHOWN + 1 })
-  const address = `/admin/csv/${found.id}`
-  const last = lines[LINES_SHOWN - 1]
+export async function importPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  const { caller, writing } = asked
+  const { found, hidden, isHidden } = await importOf(asked, reply)
   const service = serviceOf(found)
+  const address = `/admin/csv/${found.id}`
+  const { read, ...part } = await readPart(asked, found, { address, service, isHidden })
   const seen = seenBy(caller.privileges, service)
+  const ofRecords = isOfRecords(found)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
-  const [cost = ''] = service.resource.worthALook?.costs ?? []
   const missing = missingFor(caller, names)
   const words = await wordsOf(caller, found)
   const [nameOf, codes] = await Promise.all([
-    namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : []),
-    readCodes(caller, codedInRecord(seen)),
+    namesFor(caller, ofRecords ? referencesOf(seen, read) : []),
+    readCodes(caller, codedPaths(seen)),
   ])
+  const hasKept = found.source !== 'own' && (await hasParts(caller, found.id))
   return {
     template: '/pages/shop/csv/import',
     title: t('{change} ({records})', { change: words.title, records: service.all }),
     data: {
+      ...part,
       found,
       name: words.title,
       notes: isOpen ? words.notes : [],
-      isOfRecords: isOfRecords(found),
-      valueText: isOfRecords(found)
-        ? valueTextOf(seen, words, { nameOf, codes, store: caller.store })
-        : typedTextOf(seen),
+      isOfRecords: ofRecords,
+      valueText: ofRecords ? valueTextOf(seen, words, { nameOf, codes, store: caller.store }) : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
       state: stateOf(found, caller.now()),
       address,
-      tabs,
-      tab: tab ?? null,
-      // Beside a hundred other columns, nobody finds the one to look at.
-      lines: lines.slice(0, LINES_SHOWN).map((line) => ({
-        ...line,
-        problems: line.problems.filter(([column]) => !isHidden(column)),
-        changes: line.changes
-          .filter(([column, , , mark]) => !isHidden(column) && (!isMarked || mark !== undefined))
-          .map((change) => change.filter((text) => text !== BELOW_COST || !isHidden(cost))),
-      })),
-      next: lines.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
-      first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
+      changeAddress:
+        ofRecords && hasKept && isOpen && service.special.selection?.isAskedOnPage ? `${address}/change` : null,
       toMake: found.changes + found.creates,
       made: found.changed + found.added + found.failed,
       problems: found.refused + found.failed,
@@ -156,9 +135,39 @@ export async function importPage(given: PageRequest, reply: FastifyReply): Promi
       missing: missing.length > 0 ? andOf(missing) : null,
       columns: columnsShown(found),
       decimal: decimalText(found, writing),
-      hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
+      hasParts: hasKept,
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
+  }
+}
+
+/** The part of the lines that the address asks for, and the other parts; `read` is what was read of it. */
+async function readPart(
+  { caller, query }: PageRequest,
+  found: Import,
+  { address, service, isHidden }: { address: string; service: Service; isHidden: (column: string) => boolean },
+) {
+  const tabs = tabsOf(found).filter(({ count }) => count > 0)
+  const tab = tabs.find(({ name }) => name === textIn(query, 'show')) ?? tabs[0] ?? null
+  const after = /^\d{1,9}$/.test(textIn(query, 'after')) ? Number(textIn(query, 'after')) : 0
+  const { outcomes = [], isMarked = false } = tab ?? {}
+  const read = await listLines(caller, found.id, { outcomes, isMarked, after, limit: LINES_SHOWN + 1 })
+  const last = read[LINES_SHOWN - 1]
+  const [cost = ''] = service.resource.worthALook?.costs ?? []
+  return {
+    read,
+    tabs,
+    tab,
+    // Beside a hundred other columns, nobody finds the one to look at.
+    lines: read.slice(0, LINES_SHOWN).map((line) => ({
+      ...line,
+      problems: line.problems.filter(([column]) => !isHidden(column)),
+      changes: line.changes
+        .filter(([column, , , mark]) => !isHidden(column) && (!isMarked || mark !== undefined))
+        .map((change) => change.filter((text) => text !== BELOW_COST || !isHidden(cost))),
+    })),
+    next: read.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
+    first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
   }
 }
 
@@ -181,7 +190,7 @@ function valueTextOf(
   const targets = targetsOf(service)
   const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
   return (column: string, text: string): Phrase => {
-    const own = textOf(column, text)
+    const own = textOf?.(column, text) ?? null
     if (own !== null || text === '') return own ?? text
     const coded = codes.textAt(column, text)
     if (coded !== null) return coded
@@ -306,8 +315,13 @@ function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; lab
   return { name, ...states[name] }
 }
 
+/** Whether what was said of it may be said again: its changes are neither being made nor were, and nobody reads it. */
+export function isOpenFor(found: Import, now: Date): boolean {
+  return found.state === 'mapping' || found.state === 'ready' || isLost(found, now)
+}
+
 /** Whether nobody reads the file to its end any more. */
-export function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUntil'>, now: Date): boolean {
+function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUntil'>, now: Date): boolean {
   return state === 'reading' && (leasedUntil === null || leasedUntil <= now)
 }
 

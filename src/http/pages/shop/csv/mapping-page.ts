@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
-import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { t } from '../../../../foundation/texts/text.ts'
 import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import { missing } from '../../../../shop/csv/lines/columns.ts'
@@ -23,7 +23,7 @@ import { textIn } from '../../../html/request.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { Service } from '../../records/services.ts'
-import { importOf, isLost, serviceOf } from './import-page.ts'
+import { importOf, isOpenFor, serviceOf } from './import-page.ts'
 
 /** Values of a column that are shown, and how much of each. */
 const SAMPLES = 3
@@ -76,8 +76,7 @@ export async function mappingPage(asked: PageRequest, reply: FastifyReply): Prom
 /** The import, whose rows are kept. Throws (409) when they are not. */
 async function openImport(asked: PageRequest, reply: FastifyReply): Promise<Import> {
   const { found } = await importOf(asked, reply)
-  const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, asked.caller.now())
-  if (found.source !== 'own' && !isOfRecords(found) && isOpen) return found
+  if (found.source !== 'own' && !isOfRecords(found) && isOpenFor(found, asked.caller.now())) return found
   throw new StoreFailure('conflict', 'What the columns of this file mean cannot be changed any more. Import it again')
 }
 
@@ -113,13 +112,8 @@ async function samplesOf(caller: Caller, { id, actor, headings }: Import, secret
   })
 }
 
-interface Group {
-  readonly title: Text
-  readonly options: readonly { readonly name: string; readonly label: Text }[]
-}
-
 /** The columns that may be chosen, as the pages of a record group them. */
-function groupsFor({ privileges }: Caller, whole: Service): Group[] {
+function groupsFor({ privileges }: Caller, whole: Service) {
   const { sections } = seenBy(privileges, whole)
   const targets = new Set(targetsFor(privileges, whole.resource).map(({ name }) => name))
   const groups = sections.flatMap(({ title, values }) => {

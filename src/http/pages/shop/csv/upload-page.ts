@@ -112,7 +112,7 @@ export async function upload(
   { resource }: Service,
   reply: FastifyReply,
 ): Promise<string> {
-  const { id, isMapped } = await receiveFile(reply.request, reply, FILE_BYTES_MAX, ({ fields, ...file }) =>
+  const { id, isMapped } = await receiveFile(reply, FILE_BYTES_MAX, ({ fields, ...file }) =>
     takeIn(caller, resource, { ...file, sender, decimal: decimalIn(fields) }, caller.secrets),
   )
   return isMapped ? `/admin/csv/${id}/columns` : `/admin/csv/${id}`

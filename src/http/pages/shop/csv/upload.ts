@@ -41,20 +41,41 @@ export function takeUploads(app: FastifyInstance): void {
  * sending. The file is never in memory as a whole. Its last byte is followed by another look at who sends it, whose refusal ends `bytes`.
  */
 export async function receiveFile<T>(
-  request: FastifyRequest,
   reply: FastifyReply,
   bytesMax: number,
   use: (file: UploadedFile) => Promise<T>,
 ): Promise<T> {
+  const { request } = reply
   if (!isUpload(request)) {
     throw new StoreFailure('unsupported-media-type', 'Content-Type must be multipart/form-data', {
       field: 'Content-Type',
     })
   }
-  const body = request.body as Readable
+  // What `use` reads is a stream of its own: nothing that waits for it can keep the form's file from being read to its end.
+  const lent = new PassThrough()
+  // Reported by the loop that reads it.
+  lent.on('error', () => {})
+  const { begun, arrived, fields } = await readForm(reply, bytesMax, lent)
+  try {
+    const { file, name } = await begun
+    try {
+      await checkToken(request, reply, fields)
+      const { _csrf, ...others } = fields
+      return await use({ name, bytes: admitted(file.pipe(lent), request, reply, fields), fields: others })
+    } finally {
+      file.unpipe(lent).resume()
+      lent.end()
+    }
+  } finally {
+    await arrived
+  }
+}
+
+/** Reads the body as a form: `begun` is its file, `arrived` its end, `fields` what has come. What goes wrong with the file ends `lent`. */
+async function readForm(reply: FastifyReply, bytesMax: number, lent: PassThrough) {
+  const { body, headers } = reply.request as FastifyRequest<{ Body: Readable }>
   // Loaded with the first file, because a start does not need it.
   const { Busboy } = await import('@fastify/busboy')
-  const headers = { ...request.headers, 'content-type': request.headers['content-type'] ?? '' }
   const limits = {
     fieldSize: FIELD_BYTES_MAX,
     fields: FIELDS_MAX,
@@ -63,12 +84,9 @@ export async function receiveFile<T>(
     parts: FIELDS_MAX + 1,
     headerPairs: 20,
   }
-  const parser = readable(() => new Busboy({ headers, limits }))
+  const contentType = headers['content-type'] ?? ''
+  const parser = readable(() => new Busboy({ headers: { ...headers, 'content-type': contentType }, limits }))
   const { promise: begun, resolve, reject } = Promise.withResolvers<{ file: Readable; name: string }>()
-  // What `use` reads is a stream of its own: nothing that waits for it can keep the form's file from being read to its end.
-  const lent = new PassThrough()
-  // Reported by the loop that reads it.
-  lent.on('error', () => {})
   const fields: Record<string, string> = {}
   parser.on('field', (name, value) => {
     fields[name] = value
@@ -88,19 +106,7 @@ export async function receiveFile<T>(
     },
   )
   begun.catch(() => {})
-  try {
-    const { file, name } = await begun
-    try {
-      await checkToken(request, reply, fields)
-      const { _csrf, ...others } = fields
-      return await use({ name, bytes: admitted(file.pipe(lent), request, reply, fields), fields: others })
-    } finally {
-      file.unpipe(lent).resume()
-      lent.end()
-    }
-  } finally {
-    await arrived
-  }
+  return { begun, arrived, fields }
 }
 
 async function* admitted(bytes: AsyncIterable<Uint8Array>, request: FastifyRequest, reply: FastifyReply, fields: Form) {

@@ -10,7 +10,7 @@ import {
 } from '../../../../shop/resources/customers/customer-orders.ts'
 import { type CustomerRecord, customers } from '../../../../shop/resources/customers/customers.ts'
 import { type Duplicate, findDuplicates, type Likeness } from '../../../../shop/resources/customers/duplicates.ts'
-import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../../shop/resources/customers/notes.ts'
+import { listNotes, NOTE_LENGTH_MAX } from '../../../../shop/resources/customers/notes.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import type { Wire } from '../../frame/request.ts'
@@ -60,7 +60,6 @@ export const customerService = serviceOf(customers, {
       statusText: textsOf(statuses),
       addresses,
       notes,
-      notesMax: NOTES_MAX,
       noteLengthMax: NOTE_LENGTH_MAX,
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),

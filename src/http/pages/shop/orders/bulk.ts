@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { countFormer, type Import } from '../../../../shop/csv/lines/imports.ts'
@@ -13,33 +13,23 @@ import {
   statusShipped,
 } from '../../../../shop/resources/orders/statuses.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
-import { chosenIn, chosenOrAll, isAllChosen } from '../../records/chosen.ts'
-import { askedIn, listPage } from '../../records/list-page.ts'
+import { chosenIn, chosenOrAll, isAllChosen, listShownAgain } from '../../records/chosen.ts'
+import { askedIn } from '../../records/list-page.ts'
 import { listedOf } from '../../records/listing.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
 import { requireForSlips, slipKindIn } from './slips.ts'
 import { orderService } from './special.ts'
 
-/** Adds what can be done with several orders of the list at once. */
-export function bulkPages(app: FastifyInstance, services: CallerServices): void {
-  const reading = storePages(adminPages(app, ['Orders', 'read']), services)
-  storePages(adminPages(app, ['Orders', 'write']), services).form('/admin/orders/bulk/status', compareStatus, listAgain)
-  reading.form('/admin/orders/bulk/slips', leadToSlips, listAgain)
-  reading.form('/admin/orders/bulk/file', leadToFile, listAgain)
+/** The list again, where several of its orders were chosen. */
+export function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  return listShownAgain(asked, reply, orderService, { ids: t('Orders'), OrderStatusID: t('The status') })
 }
 
-async function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
-  const page = await listPage(asked, orderService, reply)
-  const labels = { ids: t('Orders'), OrderStatusID: t('The status') }
-  return { ...page, values: { ...page.values, ...asked.typed }, data: { ...page.data, labels } }
-}
-
-async function compareStatus(asked: Sent<PageRequest>): Promise<string> {
+export async function compareStatus(asked: Sent<PageRequest>): Promise<string> {
   const { caller, typed } = asked
   const { id: statusId } = await statusIn(caller, typed)
   const id = await keepChosen(caller, orders, await chosenOrAll(asked, orderService))
@@ -49,7 +39,7 @@ async function compareStatus(asked: Sent<PageRequest>): Promise<string> {
   return `/admin/csv/${id}`
 }
 
-async function leadToSlips(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+export async function leadToSlips(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
   const { typed } = asked
   const kind = slipKindIn(typed)
   requireForSlips(request, kind)
@@ -57,7 +47,7 @@ async function leadToSlips(asked: Sent<PageRequest>, { request }: FastifyReply):
   return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn({ ids: ids.join(',') }).join(','), kind })}`
 }
 
-async function leadToFile({ caller, query, typed }: Sent<PageRequest>): Promise<string> {
+export async function leadToFile({ caller, query, typed }: Sent<PageRequest>): Promise<string> {
   const { filters, sort } = askedIn(query, listedOf(caller.privileges, orderService))
   const those = isAllChosen(typed) ? { ...filters, ...(sort !== '' && { sort }) } : { ids: chosenIn(typed).join(',') }
   return `/admin/orders/export?${new URLSearchParams({ ...those, format: 'csv' })}`

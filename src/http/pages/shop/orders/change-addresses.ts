@@ -1,70 +1,34 @@
-import type { FastifyInstance } from 'fastify'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { valueIn } from '../../../../foundation/values/json.ts'
-import { billingNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
-import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { inFormFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../../records/form.ts'
 import { seenList, seenValues } from '../../records/seen.ts'
-import type { List, Value } from '../../records/services.ts'
+import { type List, pickList, pickValues, type Value } from '../../records/services.ts'
 import { inputOf, plainText } from '../../records/values.ts'
-import { orderService } from './special.ts'
+import { billingValues, type OrderRequest, orderService } from './special.ts'
 
-const address = '/admin/orders/:id/addresses'
 const advice = 'Compare what you typed with what is stored now, and save again'
 
-/** Adds the pages that change the billing address of an order and the addresses of its shipments. */
-export function addressPages(app: FastifyInstance, services: CallerServices): void {
-  recordPages(adminPages(app, ['Orders', 'write']), services, orders).pair(address, addressPage, save)
-  const withCustomers = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
-  // Shows the form again, with the billing address for a shipment.
-  recordPages(withCustomers, services, orders).again(`${address}/copy`, (asked) =>
-    addressPage({ ...asked, typed: withBilling(asked.typed ?? {}) }),
-  )
-}
-
-const allBilling = valuesNamed(
-  orderService.sections.flatMap(({ values }) => values),
-  billingNames,
-)
-const allShipments = shipmentsWith([...shippingNames, 'ShipmentEmail'])
-
-function valuesNamed(values: readonly Value[], names: readonly string[]): Value[] {
-  return names.map((name) => {
-    const value = values.find(({ path }) => path.join('.') === name)
-    if (value === undefined) throw new Error(`Orders have no ${name}`)
-    return value
-  })
-}
-
-/** The list of shipments, with only these values. */
-function shipmentsWith(names: readonly string[]): List {
-  const list = orderService.sections.find((section) => section.list?.name === 'ShipmentList')?.list
-  if (!list) throw new Error('Orders have no list of shipments')
-  return { ...list, values: valuesNamed(list.values, names) }
-}
+const shipmentList = pickList(orderService, 'ShipmentList')
+const allShipments: List = { ...shipmentList, values: pickValues(shipmentList, ...shippingNames, 'ShipmentEmail') }
 
 /** The fields of the form that somebody with these privileges sees. */
 function seenBy(privileges: Privileges) {
-  return { billing: seenValues(privileges, allBilling), shipments: seenList(privileges, allShipments) }
+  return { billing: seenValues(privileges, billingValues), shipments: seenList(privileges, allShipments) }
 }
 
-async function addressPage({
-  caller,
-  record,
-  writing,
-  typed,
-  isOutdated,
-}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+/** Changes the billing address of an order and the addresses of its shipments. */
+export async function addressPage({ caller, record, writing, typed, isOutdated }: OrderRequest): Promise<HtmlPage> {
   const { billing, shipments } = seenBy(caller.privileges)
   const stored = { ...valuesTyped(billing, record, writing), ...listTyped(shipments, record, writing) }
   const values: Form = typed === null ? stored : { ...stored, ...typed }
@@ -114,12 +78,17 @@ function labelsOf(billing: readonly Value[], places: Places): Record<string, Phr
   return Object.fromEntries([...ofBilling, ...ofShipments])
 }
 
+/** Shows the form again, with the billing address for a shipment. */
+export function copiedPage(asked: OrderRequest): Promise<HtmlPage> {
+  return addressPage({ ...asked, typed: withBilling(asked.typed ?? {}) })
+}
+
 /** The form with its billing address for the shipment that the button names, cut to the lengths there. */
 function withBilling(form: Form): Form {
   const place = /^\d{1,5}$/.exec(textIn(form, 'copy'))?.[0]
   if (place === undefined) return form
   const copied = shippingToBuyer(
-    Object.fromEntries(allBilling.map(({ path }) => [path[0], textIn(form, path.join('.'))])),
+    Object.fromEntries(billingValues.map(({ path }) => [path[0], textIn(form, path.join('.'))])),
   )
   const fields = allShipments.values.map(({ path }) => [
     `${rowName(Number(place))}.${path.join('.')}`,
@@ -128,7 +97,7 @@ function withBilling(form: Form): Form {
   return { ...form, ...Object.fromEntries(fields.map(([name, value]) => [name, plainText(value)])) }
 }
 
-async function save(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+export async function saveAddresses(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, record, typed, writing } = asked
   const precondition = requireUnchanged(asked, 'order', advice)
   const { billing, shipments } = seenBy(caller.privileges)

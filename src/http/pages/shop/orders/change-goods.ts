@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
@@ -8,15 +7,14 @@ import { orderFigures, otherAmount } from '../../../../shop/resources/orders/fig
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { isAway, readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
-import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
+import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import type { CallerServices, Form } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { inFormFields } from '../../../html/page-routes.ts'
+import type { Form } from '../../../html/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { isOfLine, newLineFields } from './form-lines.ts'
 import {
@@ -29,29 +27,16 @@ import {
   type StoredItem,
 } from './goods-form.ts'
 import { labelsOf, storedTexts } from './line-fields.ts'
+import type { OrderRequest } from './special.ts'
 
-const address = '/admin/orders/:id/lines'
+/** What saving would do: the order after it, and the stock. */
+type Rehearsal = Awaited<ReturnType<typeof rehearse<OrderRecord>>>
 
-type Asked = RecordRequest<OrderRecord>
+/** Changes the goods of an order, and its shipping cost, taxes and discounts. */
+export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null)
 
-/** Adds the pages that change the goods of an order, and its shipping cost, taxes and discounts. */
-export function goodsPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair, form, again } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
-  const show = (asked: Asked) => goodsPage(asked, null)
-  pair(address, show, save)
-  // Looks up the new lines of the form, or adds one.
-  again(`${address}/lookup`, show)
-  form(`${address}/totals`, totalsPage, show)
-}
-
-/** What saving would do. */
-interface Rehearsal {
-  readonly after: OrderRecord
-  readonly stock: readonly StockEffect[]
-}
-
-async function goodsPage(
-  { caller, id, record, typed, writing, isOutdated }: Asked,
+async function rehearsedPage(
+  { caller, id, record, typed, writing, isOutdated }: OrderRequest,
   rehearsal: Rehearsal | null,
 ): Promise<HtmlPage> {
   const { currency } = caller.store
@@ -104,7 +89,7 @@ function newLinesIn(values: Form): Form {
 function figuresOf(record: OrderRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
   const figuresIn = (of: OrderRecord) => orderFigures(of, currency).lines.find(({ id }) => id === item.ItemIndexID)
   const figures = figuresIn(record)
-  return rehearsal === null ? figures : { ...figures, amount: figuresIn(rehearsal.after)?.amount ?? null }
+  return rehearsal === null ? figures : { ...figures, amount: figuresIn(rehearsal.result)?.amount ?? null }
 }
 
 /** The order's amounts as they are (`before`) and as they would be. */
@@ -114,7 +99,7 @@ function totalsOf(record: OrderRecord, rehearsal: Rehearsal | null, currency: st
     return [subtotal, shipping, tax, -discount, otherAmount(of, currency), of.OrderAmount]
   }
   const before = rowsOf(record)
-  const after = rehearsal === null ? null : rowsOf(rehearsal.after)
+  const after = rehearsal === null ? null : rowsOf(rehearsal.result)
   const rows = [
     { part: 'goods', label: t('Goods') },
     { part: 'shipping', label: t('Shipping') },
@@ -129,7 +114,7 @@ function totalsOf(record: OrderRecord, rehearsal: Rehearsal | null, currency: st
 }
 
 /** Reads what the form changes, unless the order has been changed since the form was shown. */
-async function readGoods(asked: Sent<Asked>) {
+async function readGoods(asked: Sent<OrderRequest>) {
   const advice =
     'The form shows what is stored now, and the lines that you added. Make your other changes again, and save'
   const precondition = requireUnchanged(asked, 'order', advice)
@@ -137,21 +122,21 @@ async function readGoods(asked: Sent<Asked>) {
 }
 
 /** The form with what saving it would do. */
-async function totalsPage(asked: Sent<Asked>): Promise<HtmlPage> {
+export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
   const { caller, id, record } = asked
   const { precondition, change } = await readGoods(asked)
-  if (change === null) return goodsPage(asked, { after: record, stock: [] })
+  if (change === null) return rehearsedPage(asked, { result: record, stock: [] })
   const { patch, productIds, nameOf } = change
-  const { result: after, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
+  const rehearsal = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
     await lockRecord(tx, orders, id, [])
     await changeRecord(tx, orders, { kind: 'patch', id, patch }, { precondition })
     const changed: OrderRecord = JSON.parse(await getRecord(tx, orders, id))
     return changed
   }).catch(inFormFields(nameOf))
-  return goodsPage(asked, { after, stock })
+  return rehearsedPage(asked, rehearsal)
 }
 
-async function save(asked: Sent<Asked>): Promise<string> {
+export async function saveGoods(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id } = asked
   const { precondition, change } = await readGoods(asked)
   if (change === null) return `/admin/orders/${id}`

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
 import { t } from '../../../../foundation/texts/text.ts'
@@ -6,7 +6,8 @@ import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { priceOf } from '../../../../shop/resources/orders/price.ts'
 import { readSoldProducts } from '../../../../shop/resources/orders/sold-products.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
-import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import { languageFor, textIn } from '../../../html/request.ts'
+import type { PageRequest } from '../../frame/request.ts'
 import { findMatches } from '../../records/search.ts'
 import { targetService } from '../../records/services.ts'
 
@@ -14,25 +15,10 @@ const TEXT_MAX = 255
 /** Of what names a product in a line. */
 export const SKU_LENGTH_MAX = 150
 
-/** A product as somebody is shown who sells it. */
-export interface FoundProduct {
-  /** By which a line names it: the SKU, or the catalogue id where a line has no room for the SKU. */
-  readonly code: string
-  readonly sku: string
-  readonly name: string
-  /** Of one piece without options, for a customer of the price level. */
-  readonly price: number
-  readonly stock: number
-  readonly isForSale: boolean
-}
-
-export interface FoundProducts {
-  readonly matches: readonly FoundProduct[]
-  readonly isMore: boolean
-}
+export type FoundProducts = Awaited<ReturnType<typeof findProducts>>
 
 /** Finds the products that words may mean, a part of a name or SKU, for whoever may write orders: it shows what a line of an order shows. */
-export async function findProducts(caller: Caller, typed: string, priceLevel: number): Promise<FoundProducts> {
+export async function findProducts(caller: Caller, typed: string, priceLevel: number) {
   const { matches, isMore } = await findMatches(caller, targetService(products), typed)
   const sold = await readSoldProducts(
     caller,
@@ -45,9 +31,11 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
     const { sku, name, stock, notForSale } = product
     return [
       {
+        /** By which a line names it: the SKU, or the catalogue id where a line has no room for the SKU. */
         code: sku.length <= SKU_LENGTH_MAX ? sku : String(id),
         sku,
         name,
+        /** Of one piece without options, for a customer of the price level. */
         price: toNumber(unitPrice),
         stock,
         isForSale: !notForSale,
@@ -58,11 +46,10 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
 }
 
 /** Answers the script of the pages while somebody types a product into a line: its SKU, and what it is called. */
-export async function productSuggestions(request: FastifyRequest, services: CallerServices) {
-  const typed = textIn(request.query, 'q').trim()
+export async function productSuggestions({ caller, query }: PageRequest, { request }: FastifyReply) {
+  const typed = textIn(query, 'q').trim()
   if (typed.length > TEXT_MAX) throw wrongField('q', `has more than ${TEXT_MAX} characters`)
   if (typed === '') return []
-  const caller = merchantCaller(request, services)
   const { matches } = await findProducts(caller, typed, 0)
   const { say, format } = languageFor(request)
   return matches.map(({ code, name, price, stock }) => ({

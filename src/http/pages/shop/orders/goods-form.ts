@@ -91,20 +91,14 @@ export function lookUpNewLines(caller: Caller, record: OrderRecord, form: TypedF
   return lookUpLines(caller, form, { customerId: record.CustomerID, linesShown: 1 })
 }
 
-export interface GoodsChange {
-  /** For `changeRecord`. */
-  readonly patch: Patch
-  /** The products whose stock may move. */
-  readonly productIds: readonly number[]
-  /** The form's name for a field that a refusal names. */
-  readonly nameOf: (field: string) => string
-}
+/** Finds the form's name for a field that a refusal names. */
+type NameOf = (field: string) => string
 
 /**
  * Reads what the form changes in the order: lines, amounts, and the total that follows from them. Null: nothing. New lines
  * are made as at the checkout. Throws (400, naming the form's fields) what cannot be.
  */
-export async function goodsChange(caller: Caller, record: OrderRecord, form: TypedForm): Promise<GoodsChange | null> {
+export async function goodsChange(caller: Caller, record: OrderRecord, form: TypedForm) {
   const lookedUp = await lookUpNewLines(caller, record, form)
   const kept = record.OrderItemList.filter((item) => form.typed[goneName(item)] === undefined)
   const added = filledLines(lookedUp.lines)
@@ -145,7 +139,11 @@ export async function goodsChange(caller: Caller, record: OrderRecord, form: Typ
   const { currency } = caller.store
   roundCharges(patch, currency)
   patch.columns.orderAmount = amountAfter(record, patch, kept, currency)
-  const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
+  // The products whose stock may move.
+  const productIds = [
+    ...record.OrderItemList.map(({ CatalogID }) => CatalogID),
+    ...lines.map(({ columns }) => Number(columns.productId ?? 0)),
+  ]
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
 }
 
@@ -181,7 +179,7 @@ interface Sent {
   readonly sent: readonly Patch[]
   readonly kept: readonly StoredItem[]
   readonly record: OrderRecord
-  readonly nameOf: GoodsChange['nameOf']
+  readonly nameOf: NameOf
 }
 
 /** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
@@ -199,7 +197,7 @@ function refuseWrong({ typed, writing }: TypedForm, { sent, kept, record, nameOf
 }
 
 /** Refuses prices that are below 0 with the options, among those that are changed. */
-function refusePrices(sent: readonly Patch[], kept: readonly StoredItem[], nameOf: GoodsChange['nameOf']): void {
+function refusePrices(sent: readonly Patch[], kept: readonly StoredItem[], nameOf: NameOf): void {
   const faults = sent.flatMap(({ columns: { unitPrice, optionPrice } }, index): Fault[] => {
     const options = Number(optionPrice ?? kept[index]?.ItemOptionPrice ?? 0)
     if (unitPrice === undefined || Number(unitPrice) + options >= 0) return []
@@ -225,10 +223,6 @@ async function makeNewLines(
     const unitPrice = typed[index]
     return unitPrice === undefined ? patch : { ...patch, columns: { ...patch.columns, unitPrice } }
   })
-}
-
-function productOf({ columns }: Patch): number {
-  return Number(columns.productId ?? 0)
 }
 
 /** The field of the first line whose goods would be fewer than returns put back. */

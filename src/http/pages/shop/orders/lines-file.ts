@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { shows } from '../../../../access/applications/privileges.ts'
 import { type Text, t, written } from '../../../../foundation/texts/text.ts'
 import { readDate } from '../../../../foundation/values/dates.ts'
@@ -8,8 +8,7 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import type { OrderRecord } from '../../../../shop/resources/orders/orders.ts'
 import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
-import type { CallerServices } from '../../../html/request.ts'
-import { readRequest } from '../../frame/request.ts'
+import type { PageRequest } from '../../frame/request.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { pagesAsked } from '../../records/export.ts'
 import { listedOf } from '../../records/listing.ts'
@@ -119,16 +118,11 @@ const columns: readonly LineColumn[] = [
  * Sends the orders of the list as CSV with a line for each item, as the address filters and sorts them, or those that it names by
  * `ids`. Amounts of a whole order stand in its first line alone. An order without items has one line.
  */
-export async function sendLines(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: CallerServices,
-): Promise<FastifyReply> {
-  const asked = readRequest(request, services)
-  const { caller } = asked
-  const form = csvFormIn(request.query, spreadsheetForm(asked.writing))
+export async function sendLines(asked: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { caller, query, writing } = asked
+  const form = csvFormIn(query, spreadsheetForm(writing))
   const pages = await pagesAsked(asked, listedOf(caller.privileges, orderService))
-  const statusText = textsOf(await listStatuses(services.db, caller.store.id))
+  const statusText = textsOf(await listStatuses(caller.db, caller.store.id))
   const { currency } = caller.store
   const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))
   async function* rows() {
@@ -139,7 +133,7 @@ export async function sendLines(
       })
     }
   }
-  const name = `order-lines-${services.now().toISOString().slice(0, 10)}.csv`
+  const name = `order-lines-${caller.now().toISOString().slice(0, 10)}.csv`
   return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency })
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
@@ -33,13 +33,12 @@ import { listUsedMethods } from '../../../../shop/resources/orders/shipping-meth
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, merchantOf, textIn } from '../../../html/request.ts'
+import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type Form, merchantOf, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { storePages } from '../../frame/pages.ts'
-import { idIn, type PageRequest, type Sent } from '../../frame/request.ts'
+import { idIn } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
-import { productSuggestions } from './find-products.ts'
 import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
@@ -55,19 +54,6 @@ import {
 
 const address = '/admin/orders/new'
 
-/** Adds the pages by which a person places an order: its form, what fits while somebody types, and the drafts. */
-export function newOrderPages(app: FastifyInstance, services: CallerServices): void {
-  // Whoever places an order says for whom, or takes over the address of a customer.
-  const { page, again, form } = storePages(adminPages(app, ['Orders', 'write'], ['Customers', 'read']), services)
-  page(address, firstPage)
-  // With what was looked up, and what placing the order would come to. Keeps the form as a draft.
-  again(address, sentPage)
-  form('/admin/orders', place, sentPage)
-  form('/admin/orders/drafts/:id/delete', throwAway, firstPage)
-  // Also for the goods of an order, which somebody may change who reads no customers.
-  adminPages(app, ['Orders', 'write']).get('/admin/orders/products', (request) => productSuggestions(request, services))
-}
-
 /** The field of a draft that says before which sign its reader typed decimals. Absent: a point. */
 const SIGN = 'DecimalSign'
 
@@ -78,7 +64,7 @@ interface Shown {
 }
 
 /** A new form: of a draft, for a customer, or empty. */
-async function firstPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+export async function firstPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
   const { query, writing } = asked
   const draftId = textIn(query, 'draft')
   const page = randomUUID()
@@ -97,7 +83,7 @@ function ownerOf({ caller: { db, store, now } }: PageRequest, { request }: Fasti
   return { db, store, now, identityId: merchantOf(request).identityId }
 }
 
-async function throwAway(asked: PageRequest, reply: FastifyReply): Promise<string> {
+export async function throwAway(asked: PageRequest, reply: FastifyReply): Promise<string> {
   await deleteDraft(ownerOf(asked, reply), idIn(asked))
   return `${address}?notice=draft-deleted`
 }
@@ -114,7 +100,8 @@ function orderFields(form: Form): Form {
   return Object.fromEntries(Object.entries(form).filter(([name]) => isOfOrder(name)))
 }
 
-function sentPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+/** The form again, with what was looked up, and what placing the order would come to. Keeps it as a draft. */
+export function sentPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
   const form = asked.typed ?? {}
   return newOrderPage(asked, reply, { form, draft: { ...draftOf(form), keptAt: null }, isSent: true })
 }
@@ -214,23 +201,11 @@ async function kept(
   }
 }
 
-/** What placing the order would come to, or what is still missing for that; null: no goods are named. */
-interface WorkedOut {
-  readonly rows: readonly { readonly part: string; readonly label: Text; readonly amount: number }[]
-  /** Of each line, by its number. */
-  readonly amounts: ReadonlyMap<number, number>
-  /** Where it cannot be worked out: the field and what is wrong with it. */
-  readonly missing: readonly { readonly field: string; readonly problem: string }[]
-}
-
 /** The total does not depend on the address that a guest has to give. */
 const anyGuest = 'guest@shop.example'
 
-async function workOut(
-  caller: Caller,
-  { values, ...found }: LookedUp,
-  { buyer }: LookedUpBuyer,
-): Promise<WorkedOut | null> {
+/** What placing the order would come to, or what is still missing for that; null: no goods are named. */
+async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }: LookedUpBuyer) {
   // Until the customer is found, the order is a guest's.
   const lookedUp = asSeen({ ...found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
   const { lines } = lookedUp
@@ -245,6 +220,7 @@ async function workOut(
       return placed
     })
     const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
+    // Of each line, by its number.
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
     const rows = [
       { part: 'goods', label: t('Goods'), amount: subtotal },
@@ -267,7 +243,7 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
   return [{ field: formField(field, lines), problem }]
 }
 
-async function place(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
+export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
   const { caller, typed: sent } = asked
   const lookedUp = await lookUpLines(caller, asked, { customerId: customerIdIn(sent) })
   const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))

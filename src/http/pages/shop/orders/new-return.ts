@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord, inChange } from '../../../../engine/changing/change.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
@@ -12,7 +11,7 @@ import type { Fault } from '../../../../foundation/values/failure.ts'
 import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
@@ -20,28 +19,20 @@ import { readReturnedLines, returnedItems } from '../../../../shop/resources/ord
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn, numberText } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { recordPages } from '../../frame/pages.ts'
-import { type RecordRequest, type Sent, tagOf } from '../../frame/request.ts'
+import { tagOf } from '../../frame/pages.ts'
+import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 import { labelsOf, namesIn, type TypedForm } from './line-fields.ts'
-import { outdatedReturns, quantityFields, returnLabels, returnsOf, returnWords } from './returns.ts'
+import { quantityFields, returnLabels, returnsOf, returnWords } from './returns.ts'
+import type { OrderRequest } from './special.ts'
 
-const address = '/admin/orders/:id/returns/new'
+/** Adds a return of an order. */
+export const newReturnPage = (asked: OrderRequest) => rehearsedPage(asked, null)
 
-type Asked = RecordRequest<OrderRecord>
-
-/** Adds the page that adds a return of an order. */
-export function newReturnPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair, form } = recordPages(adminPages(app, ['Orders', 'read'], ['RMA', 'write']), services, orders)
-  const show = (asked: Asked) => newReturnPage(asked, null)
-  pair(address, show, addNew, outdatedReturns)
-  form(`${address}/stock`, stockOfNew, show, outdatedReturns)
-}
-
-async function newReturnPage(asked: Asked, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
+async function rehearsedPage(asked: OrderRequest, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
   const { caller, id, record: order, text, typed, isOutdated } = asked
   const lines = await returnableLines(caller, id)
   const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
@@ -95,21 +86,12 @@ async function shownOf(caller: Caller, orderId: number, order: string): Promise<
   return order + JSON.stringify(await returnedItems(caller, orderId))
 }
 
-interface NewReturn {
-  /** For `createRecord`. */
-  readonly body: Readonly<Record<string, unknown>>
-  /** The form's name for a field that a refusal names. */
-  readonly nameOf: (field: string) => string
-  /** Refuses (400) more than other returns left. The order is to be locked, and the lines to be read behind that. */
-  readonly refuseMore: (lines: readonly ReturnableLine[]) => void
-}
-
 const quantityNames = ['ReturnQuantity', 'ReceivedQuantity', 'RestockQuantity'] as const
 const numbers = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
 const texts = ['Comments', 'InternalComments'] as const
 
 /** Reads the form: lines without a returned quantity are not part of the return. */
-function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed, writing }: TypedForm): NewReturn {
+function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed, writing }: TypedForm) {
   const quantityIn = ({ name }: ReturnableLine, quantity: string) =>
     numberIn(typed, `${name}.${quantity}`, writing) ?? 0
   const read = lines.map((line) => ({ line, quantities: quantityNames.map((name) => quantityIn(line, name)) }))
@@ -131,8 +113,10 @@ function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed,
   ].filter(([, text]) => text !== '')
   return {
     body: { OrderID: orderId, ...Object.fromEntries(sent), RMAItemList: items },
+    /** The form's name for a field that a refusal names. */
     nameOf: namesIn(chosen.flatMap(({ line }, at) => quantityFields(line, at))),
-    refuseMore: (now) => {
+    /** Refuses (400) more than other returns left. The order is to be locked, and the lines to be read behind that. */
+    refuseMore: (now: readonly ReturnableLine[]) => {
       const faults = chosen.flatMap(({ line, quantities: [asked = 0] }): Fault[] => {
         const { sold = 0, returned = 0, returnable = 0 } = now.find(({ name }) => name === line.name) ?? {}
         const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
@@ -145,11 +129,11 @@ function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed,
 }
 
 /** Adds the return, after it was found under the order's lock that other returns leave so much. */
-async function addReturn(
+async function addUnderLock(
   tx: Caller,
   orderId: number,
   form: Form,
-  { body, refuseMore }: NewReturn,
+  { body, refuseMore }: ReturnType<typeof newReturnOf>,
   planned?: PlannedChange,
 ): Promise<Scalar> {
   const advice = 'The form shows what can be returned now. Check your quantities, and send it again'
@@ -160,24 +144,24 @@ async function addReturn(
 }
 
 /** The form with what adding the return would do to the stock. */
-async function stockOfNew(asked: Sent<Asked>): Promise<HtmlPage> {
+export async function stockOfNew(asked: Sent<OrderRequest>): Promise<HtmlPage> {
   const { caller, id, typed } = asked
   const lines = await returnableLines(caller, id)
   const read = newReturnOf(id, lines, asked)
   const productIds = lines.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
-  const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) => addReturn(tx, id, typed, read)).catch(
-    inFormFields(read.nameOf),
-  )
-  return newReturnPage(asked, stock)
+  const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) =>
+    addUnderLock(tx, id, typed, read),
+  ).catch(inFormFields(read.nameOf))
+  return rehearsedPage(asked, stock)
 }
 
-async function addNew(asked: Sent<Asked>): Promise<string> {
+export async function addReturn(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, typed } = asked
   const read = newReturnOf(id, await returnableLines(caller, id), asked)
   const addIn = async (remember: Remember<Scalar> | undefined) => {
     // Reserves the id outside of the transaction.
     const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
-    return inChange(caller, (tx) => addReturn(tx, id, typed, read, planned), remember)
+    return inChange(caller, (tx) => addUnderLock(tx, id, typed, read, planned), remember)
   }
   await addOnce(caller, typed, {
     scope: `return of order ${id}`,

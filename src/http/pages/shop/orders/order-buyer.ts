@@ -23,22 +23,13 @@ export function shipsToBilling(form: Form): boolean {
   return form.ShipToBilling !== undefined || shippingNames.every((name) => textIn(form, name).trim() === '')
 }
 
-export interface LookedUpBuyer {
-  /** With the number of the customer in place of words that one customer fits, and the addresses of one newly chosen. */
-  readonly form: Form
-  /** Null: a guest, or nobody was found. */
-  readonly buyer: Buyer | null
-  /** Who fits the words that were typed; null: none were, or the number of a customer. */
-  readonly fits: Fitting | null
-  /** A customer with the e-mail address of a guest; null: none. */
-  readonly namesake: Buyer | null
-}
+export type LookedUpBuyer = Awaited<ReturnType<typeof lookUpBuyer>>
 
 /**
  * Finds the customer of the form by number, name or e-mail address. `CustomerID.choice` is who was chosen of several, `OtherCustomer`
  * gives a choice up, and `TakeAddresses` asks for the stored addresses in place of those that were typed.
  */
-export async function lookUpBuyer(caller: Caller, sent: Form): Promise<LookedUpBuyer> {
+export async function lookUpBuyer(caller: Caller, sent: Form) {
   const { 'CustomerID.choice': choice, OtherCustomer, TakeAddresses, ...form } = sent
   const typed = (
     OtherCustomer === undefined ? textIn(sent, 'CustomerID.choice') || textIn(form, 'CustomerID') : ''
@@ -57,9 +48,13 @@ export async function lookUpBuyer(caller: Caller, sent: Form): Promise<LookedUpB
   const sentAgain = { ...form, CustomerID: id }
   const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked) : sentAgain
   return {
+    /** With the number of the customer in place of words that one customer fits, and the addresses of one newly chosen. */
     form: filled,
+    /** Null: a guest, or nobody was found. */
     buyer,
+    /** Who fits the words that were typed; null: none were, or the number of a customer. */
     fits,
+    /** A customer with the e-mail address of a guest; null: none. */
     namesake: typed === '' ? await findNamesake(caller, textIn(filled, 'BillingEmail').trim()) : null,
   }
 }
@@ -79,8 +74,6 @@ export function faultsOfBuyer({ fits, buyer, form }: LookedUpBuyer): Fault[] {
 function isNumber(text: string): boolean {
   return /^\d{1,10}$/.test(text) && isId(Number(text))
 }
-
-type Fitting = Awaited<ReturnType<typeof findCustomers>>
 
 /** Each with what tells those of one name apart. */
 async function findCustomers(caller: Caller, typed: string) {

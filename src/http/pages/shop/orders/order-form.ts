@@ -5,13 +5,15 @@ import { patchSteps } from '../../../../engine/definition/input.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
 import { runInSlices } from '../../../../foundation/values/slices.ts'
-import { type NumberKind, readTyped } from '../../../../foundation/values/typed-number.ts'
+import { type NumberKind, readTyped, type TypedNumber } from '../../../../foundation/values/typed-number.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { amountOf, exact, percentOf, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { billingNames, customerNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { DISCOUNT, discountIn, discountTyped, readDiscount } from './discount.ts'
+import { labelsOf as valueLabels } from '../../records/edit-page.ts'
+import { pickList, pickValues } from '../../records/services.ts'
 import {
   type FormLine,
   faultsOfLine,
@@ -24,20 +26,11 @@ import {
 } from './form-lines.ts'
 import { labelsOf, namesIn } from './line-fields.ts'
 import { hasAddressesOfBuyer, shipsToBilling } from './order-buyer.ts'
+import { billingValues, orderService } from './special.ts'
 
 const orderLabels = {
   CustomerID: t('Customer'),
-  BillingEmail: t('E-mail'),
-  BillingPhoneNumber: t('Phone'),
-  BillingFirstName: t('First name'),
-  BillingLastName: t('Last name'),
-  BillingCompany: t('Company'),
-  BillingAddress: t('Street'),
-  BillingAddress2: t('Address line 2'),
-  BillingZipCode: t('Postal code'),
-  BillingCity: t('City'),
-  BillingState: t('State'),
-  BillingCountry: t('Country'),
+  ...valueLabels({ values: billingValues }),
   ShipmentFirstName: t('Ship to: first name'),
   ShipmentLastName: t('Ship to: last name'),
   ShipmentCompany: t('Ship to: company'),
@@ -48,14 +41,11 @@ const orderLabels = {
   ShipmentState: t('Ship to: state'),
   ShipmentCountry: t('Ship to: country'),
   ShipmentPhone: t('Ship to: phone'),
-  ShipmentMethodName: t('Shipping method'),
-  ShipmentCost: t('Shipping cost'),
-  SalesTax: t('Tax'),
+  ...valueLabels({ values: pickValues(pickList(orderService, 'ShipmentList'), 'ShipmentMethodName', 'ShipmentCost') }),
+  ...valueLabels({ values: pickValues(orderService, 'SalesTax', 'CustomerComments', 'InternalComments') }),
   OrderDiscountPromotion: t('Discount'),
   DiscountReason: t('Reason for the discount'),
   BillingPaymentMethodID: t('Payment method'),
-  CustomerComments: t('Customer’s comments'),
-  InternalComments: t('Internal note'),
 }
 
 const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']
@@ -195,4 +185,35 @@ function shipmentsOf({ values: form, writing }: LookedUp) {
   const own = Object.fromEntries(shippingNames.map((name) => [name, textIn(form, name).trim()]))
   const address = isToBilling ? shippingToBuyer(billing) : { ...own, ShipmentEmail: billing.BillingEmail }
   return [withoutEmpty({ ...address, ShipmentMethodName: method, ShipmentCost: cost })]
+}
+
+/** The field of the discount, which is typed as an amount, or as a percentage of the goods. The order has the amount. */
+const DISCOUNT = 'OrderDiscountPromotion'
+const NO_DISCOUNT = 'must be an amount, such as 12, or a percentage, such as 10%'
+
+/** Splits what was typed into its number and whether it is a percentage. */
+function discountTyped(typed: string) {
+  const [, percent] = /^(.*?)\s*%\s*$/s.exec(typed) ?? []
+  return percent === undefined ? { text: typed, isPercent: false } : { text: percent, isPercent: true }
+}
+
+/** Reads the number of a discount. */
+function readDiscount(typed: string, writing: Writing): TypedNumber {
+  const { text, isPercent } = discountTyped(typed)
+  const read = readTyped(text, writing, isPercent ? 'number' : 'sum')
+  return read.text === '' && isPercent ? { text: null, problem: NO_DISCOUNT } : read
+}
+
+/** Returns the amount of the form's discount; null: none. Throws (400, naming the field) for what is neither amount nor percentage. */
+function discountIn({ values, lines, writing, currency }: LookedUp): number | null {
+  const typed = textIn(values, DISCOUNT)
+  const { text: plain, problem } = readDiscount(typed, writing)
+  if (plain === null || problem !== '') throw refusedFields([{ field: DISCOUNT, problem }])
+  if (plain === '') return null
+  if (!discountTyped(typed).isPercent) return Number(plain)
+  const goods = lines.map(({ number, product }) => {
+    const quantity = numberIn(values, `ItemQuantity.${number}`, writing)
+    return amountOf(exact(product?.price ?? 0), exact(quantity ?? 1), currency)
+  })
+  return toNumber(percentOf(sum(goods), exact(Number(plain)), currency))
 }

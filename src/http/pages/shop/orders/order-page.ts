@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FastifyInstance } from 'fastify'
 import { mayRead } from '../../../../access/applications/privileges.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
@@ -25,30 +24,17 @@ import {
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import type { CallerServices } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { inFormFields } from '../../../html/page-routes.ts'
+import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf } from '../../records/form.ts'
 import { listStatusNames, paymentsInWords, textsOf } from '../../records/order-words.ts'
-import { actionsOf } from './order-actions.ts'
+import { pickValues } from '../../records/services.ts'
 import { returnsOf } from './returns.ts'
-import { orderService } from './special.ts'
+import { type OrderRequest, orderService } from './special.ts'
 import { timelineOf } from './timeline.ts'
 
-const address = '/admin/orders/:id'
-
-/** Adds the page of an order, with its status and notes. */
-export function orderPage(app: FastifyInstance, services: CallerServices): void {
-  const { page } = recordPages(adminPages(app, ['Orders', 'read']), services, orders)
-  const { form } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
-  page(address, shownOrder)
-  form(`${address}/status`, changeStatus, shownOrder)
-  form(`${address}/notes`, saveNotes, shownOrder)
-}
-
-async function changeStatus({ caller, id, typed, writing }: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+export async function changeStatus({ caller, id, typed, writing }: Sent<OrderRequest>): Promise<string> {
   const OrderStatusID = numberIn(typed, 'OrderStatusID', writing) ?? 0
   let effect: StatusEffect = 'none'
   const precondition = (text: string) => {
@@ -62,11 +48,9 @@ async function changeStatus({ caller, id, typed, writing }: Sent<RecordRequest<O
 
 const noticeEnds = { none: '', taken: '-taken', returned: '-back' }
 
-const notes = orderService.values.filter(({ path: [name] }) =>
-  ['InternalComments', 'ExternalComments'].includes(name ?? ''),
-)
+const notes = pickValues(orderService, 'InternalComments', 'ExternalComments')
 
-async function saveNotes(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+export async function saveNotes(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, record, typed, writing } = asked
   const advice = 'What you typed is still in the form. Compare it with the order, and save again'
   const precondition = requireUnchanged(asked, 'order', advice)
@@ -76,37 +60,23 @@ async function saveNotes(asked: Sent<RecordRequest<OrderRecord>>): Promise<strin
   return `/admin/orders/${id}?notice=notes-saved`
 }
 
-async function shownOrder({
-  caller,
-  id,
-  record: order,
-  typed,
-  writing: format,
-}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
-  const mayReadReturns = mayRead(caller.privileges, rma)
+/** Shows an order, with its status and notes. */
+export async function orderPage({ caller, id, record: order, typed, writing }: OrderRequest): Promise<HtmlPage> {
   const [statuses, returned, sharers] = await Promise.all([
     listStatusNames(caller.db, caller.store.id),
-    mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
+    mayRead(caller.privileges, rma) ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
     sharersOf(caller, [{ id }]),
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
   const [sent, paid] = await Promise.all([readParcels(caller, order, figures.lines), readPayments(caller, order)])
-  const parcels = sent.map((parcel) => ({ ...parcel, shipTo: shipToOf(order, parcel, format) }))
+  const parcels = sent.map((parcel) => ({ ...parcel, shipTo: shipToOf(order, parcel, writing) }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
-  const state = {
-    ...payments,
-    isLive,
-    toShip: waiting.flatMap(({ shipment }) => shipment?.ShipmentID ?? []),
-    hasLeftInPart: waiting.length < parcels.length,
-  }
-  const stored = {
-    OrderStatusID: String(order.OrderStatusID),
-    InternalComments: order.InternalComments,
-    ExternalComments: order.ExternalComments,
-  }
+  const toShip = waiting.flatMap(({ shipment }) => shipment?.ShipmentID ?? [])
+  const { InternalComments, ExternalComments } = order
+  const stored = { OrderStatusID: String(order.OrderStatusID), InternalComments, ExternalComments }
   return {
     template: '/pages/shop/orders/order',
     title: t('Order {number}', { number: invoiceOf(order) }),
@@ -114,7 +84,7 @@ async function shownOrder({
     data: {
       order,
       sameNumber: sharers.get(id),
-      actions: actionsOf(state),
+      actions: actionsOf({ ...payments, isLive, toShip, hasLeftInPart: waiting.length < parcels.length }),
       figures,
       discountReasons: discountReasonsOf(order),
       waiting,
@@ -122,7 +92,7 @@ async function shownOrder({
       isLive,
       // Without its shipments, an order has the address of its customer alone.
       hasAddress: order.ShipmentList.length > 0 || mayRead(caller.privileges, customers),
-      customer: customerOf(order, parcels, format),
+      customer: customerOf(order, parcels, writing),
       payments,
       returned,
       statuses,
@@ -172,4 +142,66 @@ function stockWords(statusId: number, statusText: (id: number) => Phrase): Text 
     : t('Any status but {statuses} takes the goods from stock again.', {
         statuses: andOf(without),
       })
+}
+
+/** What says which step of an order comes next. */
+export interface OrderState {
+  /** Neither cancelled nor given up at the checkout. */
+  readonly isLive: boolean
+  /** What is open and worth a warning (`paymentsOf`). */
+  readonly owed: number
+  /** What the shop has of the order: paid less refunded. */
+  readonly net: number
+  /** What is open; below 0 where more was paid than the order comes to. */
+  readonly open: number
+  /** The shipments that have not left. */
+  readonly toShip: readonly number[]
+  /** Whether some of its parcels have left. */
+  readonly hasLeftInPart: boolean
+}
+
+/** Returns the step of an order that comes next: money, then goods, then money to give back. Null: nothing is pressing. */
+export function nextStep({ isLive, owed, net, open, toShip }: OrderState): 'payment' | 'shipping' | 'refund' | null {
+  if (!isLive) return net > 0 ? 'refund' : null
+  if (owed > 0) return 'payment'
+  if (toShip.length > 0) return 'shipping'
+  return open < 0 ? 'refund' : null
+}
+
+interface OrderAction {
+  /** The end of its address, and of the route that has to be open to somebody who is to see it. */
+  readonly part: string
+  readonly route: string
+  readonly text: Text
+  readonly isNext: boolean
+}
+
+const others: readonly OrderAction[] = [
+  { part: 'packing-slip', route: 'packing-slip', text: t('Packing slip'), isNext: false },
+  { part: 'invoice', route: 'invoice', text: t('Invoice'), isNext: false },
+  { part: 'returns/new', route: 'returns/new', text: t('Return goods'), isNext: false },
+  { part: 'lines', route: 'lines', text: t('Change goods'), isNext: false },
+]
+
+const payTexts = { payment: t('Record a payment'), refund: t('Record a refund') }
+
+/** What can be done with an order: the next step first. */
+export function actionsOf(state: OrderState): OrderAction[] {
+  const next = nextStep(state)
+  const payNext = next === 'payment' || next === 'refund' ? next : null
+  const pay = {
+    part: payNext === 'refund' ? 'payments?type=Refund' : 'payments',
+    route: 'payments',
+    text: payNext === null ? t('Record a payment or refund') : payTexts[payNext],
+    isNext: payNext !== null,
+  }
+  const [first] = state.isLive ? state.toShip : []
+  if (first === undefined) return [pay, ...others]
+  const ship = {
+    part: `shipments/${first}`,
+    route: 'shipments/:shipmentId',
+    text: state.hasLeftInPart ? t('Ship the rest') : t('Ship the goods'),
+    isNext: next === 'shipping',
+  }
+  return [...(pay.isNext ? [pay, ship] : [ship, pay]), ...others]
 }

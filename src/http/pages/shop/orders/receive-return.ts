@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { RecordOf } from '../../../../engine/definition/record-of.ts'
@@ -11,27 +10,16 @@ import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-numbe
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import type { CallerServices } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
+import { inFormFields } from '../../../html/page-routes.ts'
+import { idIn } from '../../frame/pages.ts'
+import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
+import { pickValue, targetService } from '../../records/services.ts'
 import { changedMembers, type LineField, labelsOf, storedTexts } from './line-fields.ts'
-import { outdatedReturns, quantityFields, returnLabels, returnWords } from './returns.ts'
-
-const address = '/admin/orders/:id/returns/:rmaId'
+import { quantityFields, returnLabels, returnWords } from './returns.ts'
 
 type ReturnRecord = RecordOf<typeof rma>
 type Asked = RecordRequest<ReturnRecord>
-
-/** Adds the page that receives and restocks what a return of an order has. */
-export function receivePages(app: FastifyInstance, services: CallerServices): void {
-  const pages = adminPages(app, ['Orders', 'read'], ['RMA', 'write'])
-  const { pair, form } = recordPages(pages, services, rma, 'rmaId')
-  const show = (asked: Asked) => returnPage(asked, null)
-  pair(address, show, saveReturn, outdatedReturns)
-  form(`${address}/stock`, stockOfReturn, show, outdatedReturns)
-}
 
 /** The order of the address, of which the return has to be one. */
 function orderIdOf(asked: Asked): number {
@@ -52,11 +40,14 @@ const receivedOf = (item: Item, at: number) => fieldsOf(item, at).slice(1)
 const statusOf = ({ RMAStatusID: stored }: ReturnRecord): LineField => ({
   name: 'RMAStatusID',
   path: 'RMAStatusID',
-  label: returnLabels.RMAStatusID,
+  label: pickValue(targetService(rma), 'RMAStatusID').label,
   stored,
 })
 
-async function returnPage(asked: Asked, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
+/** Receives and restocks what a return of an order has. */
+export const returnPage = (asked: Asked) => rehearsedPage(asked, null)
+
+async function rehearsedPage(asked: Asked, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
   const { caller, id: rmaId, record, typed, writing, isOutdated } = asked
   const id = orderIdOf(asked)
   const order: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
@@ -104,14 +95,14 @@ function readReceived(asked: Sent<Asked>) {
 }
 
 /** The form with what saving it would do to the stock. */
-async function stockOfReturn(asked: Sent<Asked>): Promise<HtmlPage> {
+export async function stockOfReturn(asked: Sent<Asked>): Promise<HtmlPage> {
   const { orderId, change, nameOf } = readReceived(asked)
   const productIds = asked.record.RMAItemList.map(({ CatalogID }) => CatalogID).filter((productId) => productId > 0)
   const { stock } = await rehearse(asked.caller, { orderId, productIds }, change).catch(inFormFields(nameOf))
-  return returnPage(asked, stock)
+  return rehearsedPage(asked, stock)
 }
 
-async function saveReturn(asked: Sent<Asked>): Promise<string> {
+export async function saveReturn(asked: Sent<Asked>): Promise<string> {
   const { orderId, change, nameOf } = readReceived(asked)
   await change(asked.caller).catch(inFormFields(nameOf))
   return `/admin/orders/${orderId}?notice=record-saved`

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { Remember } from '../../../../engine/changing/idempotency.ts'
@@ -13,22 +12,15 @@ import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-numbe
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
+import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
+import { labelsOf } from '../../records/edit-page.ts'
 import { paymentsInWords } from '../../records/order-words.ts'
-
-const address = '/admin/orders/:id/payments'
-
-/** Adds the page that shows an order's payments and records payments and refunds. */
-export function paymentPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
-  // A form that has recorded its payment already is for the order with that payment.
-  pair(address, paymentPage, record, ['precondition-failed', 'conflict'])
-}
+import { pickList } from '../../records/services.ts'
+import { type OrderRequest, orderService } from './special.ts'
 
 /** The types that the form offers, with what they are for. Others are those of applications and gateways. */
 const types = [
@@ -38,13 +30,8 @@ const types = [
   ['Capture', t('Payment of an authorization')],
 ] as const
 
-async function paymentPage({
-  caller,
-  record: order,
-  query,
-  writing,
-  typed,
-}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+/** Shows an order's payments and records payments and refunds. */
+export async function paymentPage({ caller, record: order, query, writing, typed }: OrderRequest): Promise<HtmlPage> {
   const payments = paymentsInWords(await readPayments(caller, order))
   const stored = await listPaymentMethods(caller.db, caller.store.id)
   const own = order.BillingPaymentMethod
@@ -69,54 +56,34 @@ async function paymentPage({
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
-      labels,
+      labels: labelsOf(pickList(orderService, 'TransactionList')),
     },
   }
 }
 
-const labels = {
-  TransactionDateTime: t('Date'),
-  TransactionType: t('Type'),
-  TransactionMethod: t('Payment method'),
-  TransactionAmount: t('Amount'),
-  TransactionReference: t('Reference'),
-  TransactionResponseText: t('Note'),
-}
-
 /** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
-async function record({ caller, id, typed: form, writing }: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+export async function recordPayment({ caller, id, typed: form, writing }: Sent<OrderRequest>): Promise<string> {
   const body = bodyOf(form, writing, caller)
+  const isRefund = body.TransactionType === 'Refund'
+  const advice = 'Look at what is recorded now, and send the form again if it still applies'
+  const unchanged = ifUnchanged(form, 'order', advice)
+  const precondition = (text: string) => {
+    unchanged(text)
+    if (isRefund) refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
+  }
+  const list = orders.subResources.Transactions as NestedSubResource
+  const change = { kind: 'add-item', id, list, body } as const
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
-    add: (remember: Remember<Scalar> | undefined) => addTransaction(caller, id, form, body, remember),
+    add: (remember: Remember<Scalar> | undefined) => changeRecord(caller, orders, change, { precondition, remember }),
     idOf: Number,
     messages: {
       isDone: 'This form has recorded a payment already. If you want to record this one too, press the button again',
       isPending: 'This payment is being recorded. It appears in the list in a moment',
     },
   }).catch(inFormFields((field) => field))
-  return `/admin/orders/${id}?notice=${body.TransactionType === 'Refund' ? 'refund' : 'payment'}-recorded`
-}
-
-function addTransaction(
-  caller: Caller,
-  id: number,
-  form: Form,
-  body: Readonly<Record<string, string | number>>,
-  remember: Remember<Scalar> | undefined,
-): Promise<Scalar> {
-  const unchanged = ifUnchanged(
-    form,
-    'order',
-    'Look at what is recorded now, and send the form again if it still applies',
-  )
-  const precondition = (text: string) => {
-    unchanged(text)
-    if (body.TransactionType === 'Refund') refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
-  }
-  const list = orders.subResources.Transactions as NestedSubResource
-  return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
+  return `/admin/orders/${id}?notice=${isRefund ? 'refund' : 'payment'}-recorded`
 }
 
 function refuseTooMuch(order: OrderRecord, amount: number, { store }: Caller): void {

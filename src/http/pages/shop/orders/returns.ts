@@ -1,11 +1,11 @@
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
-import type { FailureKind } from '../../../../foundation/values/failure.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { noCodes, readCodes } from '../../records/codes.ts'
-import { targetService } from '../../records/services.ts'
+import { labelsOf } from '../../records/edit-page.ts'
+import { pickValues, targetService } from '../../records/services.ts'
 import type { LineField } from './line-fields.ts'
 
 /** The returns of an order that pages show. */
@@ -44,22 +44,15 @@ export async function returnsOf(caller: Caller, orderId: number) {
   return { orderId, returns, isMore: rows.length > RETURNS_MAX }
 }
 
-/** The failures of a form whose return, or what may be returned, is not as the form showed it. */
-export const outdatedReturns: readonly FailureKind[] = ['precondition-failed', 'conflict']
+type Quantity = 'ReturnQuantity' | 'ReceivedQuantity' | 'RestockQuantity'
 
-interface Quantities {
-  /** The names of its fields begin with this and a dot. */
-  readonly name: string
-  readonly sku: string
-  readonly ReturnQuantity?: number
-  readonly ReceivedQuantity?: number
-  readonly RestockQuantity?: number
-}
-
-/** The quantities of a line of a return that has this place in the body. A new one has none yet. */
-export function quantityFields(line: Quantities, at: number): LineField[] {
+/**
+ * The quantities of a line of a return that has this place in the body. A new one has none yet. The names of the fields begin with the
+ * line's `name` and a dot.
+ */
+export function quantityFields(line: { name: string; sku: string } & Partial<Record<Quantity, number>>, at: number) {
   const { name, sku } = line
-  const field = (member: keyof Quantities, label: Text): LineField => {
+  const field = (member: Quantity, label: Text): LineField => {
     return { name: `${name}.${member}`, path: `RMAItemList[${at}].${member}`, label, stored: Number(line[member] ?? 0) }
   }
   return [
@@ -69,24 +62,20 @@ export function quantityFields(line: Quantities, at: number): LineField[] {
   ]
 }
 
-export const returnLabels = {
-  RMAReasonID: t('Reason'),
-  RMAMethodID: t('Compensation'),
-  RMAStatusID: t('Status'),
-  Comments: t('Comments to the customer'),
-  InternalComments: t('Internal comments'),
-}
-
 const coded = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
 type Coded = (typeof coded)[number]
+const codedValues = pickValues(targetService(rma), ...coded)
+
+export const returnLabels = labelsOf({
+  values: [...codedValues, ...pickValues(targetService(rma), 'Comments', 'InternalComments')],
+})
 
 /** What the numbers of a return are called, and what a form that has `typed` offers for them. */
 export async function returnWords(caller: Caller, typed: Form) {
   const codes = await readCodes(caller, coded)
-  const { values } = targetService(rma)
-  const choices = coded.map((name) => {
-    const value = values.find(({ path }) => path[0] === name)
-    return [name, (value && codes.choicesFor(value, textIn(typed, name))) ?? []] as const
+  const choices = codedValues.map((value) => {
+    const [name = ''] = value.path
+    return [name, codes.choicesFor(value, textIn(typed, name)) ?? []] as const
   })
   return {
     choices: Object.fromEntries(choices),

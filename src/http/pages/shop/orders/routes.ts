@@ -1,34 +1,84 @@
 import type { FastifyInstance } from 'fastify'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
-import { bulkPages } from './bulk.ts'
-import { addressPages } from './change-addresses.ts'
-import { goodsPages } from './change-goods.ts'
+import { recordPages, storePages } from '../../frame/pages.ts'
+import { compareStatus, leadToFile, leadToSlips, listAgain } from './bulk.ts'
+import { addressPage, copiedPage, saveAddresses } from './change-addresses.ts'
+import { goodsPage, saveGoods, totalsPage } from './change-goods.ts'
+import { productSuggestions } from './find-products.ts'
 import { sendLines } from './lines-file.ts'
-import { newOrderPages } from './new-order.ts'
-import { newReturnPages } from './new-return.ts'
-import { orderPage } from './order-page.ts'
-import { receivePages } from './receive-return.ts'
-import { paymentPages } from './record-payment.ts'
-import { shippingPages } from './shipping.ts'
-import { slipPages } from './slips.ts'
-import { voidPages } from './void-transaction.ts'
+import { firstPage, place, sentPage, throwAway } from './new-order.ts'
+import { addReturn, newReturnPage, stockOfNew } from './new-return.ts'
+import { changeStatus, orderPage, saveNotes } from './order-page.ts'
+import { returnPage, saveReturn, stockOfReturn } from './receive-return.ts'
+import { paymentPage, recordPayment } from './record-payment.ts'
+import { ship, shippingPage } from './shipping.ts'
+import { invoicePage, packingSlipPage, slipNeeds, slipsPage } from './slips.ts'
+import { makeVoid, voidPage } from './void-transaction.ts'
+
+const home = '/admin/orders'
+const one = `${home}/:id`
+
+/** A form that has added something already is for the order with that. */
+const changedOrAdded = ['precondition-failed', 'conflict'] as const
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
-export function orderPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
-  orderPage(app, services)
-  shippingPages(app, services)
-  goodsPages(app, services)
-  addressPages(app, services)
-  paymentPages(app, services)
-  voidPages(app, services)
-  newReturnPages(app, services)
-  receivePages(app, services)
-  bulkPages(app, services)
-  slipPages(app, services)
-  adminPages(app, ['Orders', 'read']).get('/admin/orders/lines.csv', (request, reply) =>
-    sendLines(request, reply, services),
-  )
-  newOrderPages(app, services)
+export function orderPages(app: FastifyInstance, services: CallerServices): void {
+  oneOrder(app, services)
+  returnsOfOne(app, services)
+  severalOrders(app, services)
+  newOrder(app, services)
+}
+
+function oneOrder(app: FastifyInstance, services: CallerServices): void {
+  const { page } = recordPages(adminPages(app, ['Orders', 'read']), services, orders)
+  const { form, pair, again } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
+  page(one, orderPage)
+  form(`${one}/status`, changeStatus, orderPage)
+  form(`${one}/notes`, saveNotes, orderPage)
+  pair(`${one}/shipments/:shipmentId`, shippingPage, ship)
+  pair(`${one}/lines`, goodsPage, saveGoods)
+  // Looks up the new lines of the form, or adds one.
+  again(`${one}/lines/lookup`, goodsPage)
+  form(`${one}/lines/totals`, totalsPage, goodsPage)
+  pair(`${one}/addresses`, addressPage, saveAddresses)
+  const withCustomers = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
+  recordPages(withCustomers, services, orders).again(`${one}/addresses/copy`, copiedPage)
+  pair(`${one}/payments`, paymentPage, recordPayment, changedOrAdded)
+  pair(`${one}/payments/:transactionId/void`, voidPage, makeVoid)
+  page(`${one}/packing-slip`, packingSlipPage)
+  const invoices = adminPages(app, ['Orders', 'read'], ...slipNeeds.invoice)
+  recordPages(invoices, services, orders).page(`${one}/invoice`, invoicePage)
+}
+
+function returnsOfOne(app: FastifyInstance, services: CallerServices): void {
+  const pages = adminPages(app, ['Orders', 'read'], ['RMA', 'write'])
+  const ofOrder = recordPages(pages, services, orders)
+  ofOrder.pair(`${one}/returns/new`, newReturnPage, addReturn, changedOrAdded)
+  ofOrder.form(`${one}/returns/new/stock`, stockOfNew, newReturnPage, changedOrAdded)
+  const ofReturn = recordPages(pages, services, rma, 'rmaId')
+  ofReturn.pair(`${one}/returns/:rmaId`, returnPage, saveReturn, changedOrAdded)
+  ofReturn.form(`${one}/returns/:rmaId/stock`, stockOfReturn, returnPage, changedOrAdded)
+}
+
+function severalOrders(app: FastifyInstance, services: CallerServices): void {
+  const reading = storePages(adminPages(app, ['Orders', 'read']), services)
+  storePages(adminPages(app, ['Orders', 'write']), services).form(`${home}/bulk/status`, compareStatus, listAgain)
+  reading.form(`${home}/bulk/slips`, leadToSlips, listAgain)
+  reading.form(`${home}/bulk/file`, leadToFile, listAgain)
+  reading.page(`${home}/slips`, slipsPage)
+  reading.get(`${home}/lines.csv`, sendLines)
+}
+
+function newOrder(app: FastifyInstance, services: CallerServices): void {
+  // Whoever places an order says for whom, or takes over the address of a customer.
+  const { page, again, form } = storePages(adminPages(app, ['Orders', 'write'], ['Customers', 'read']), services)
+  page(`${home}/new`, firstPage)
+  again(`${home}/new`, sentPage)
+  form(home, place, sentPage)
+  form(`${home}/drafts/:id/delete`, throwAway, firstPage)
+  // Also for the goods of an order, which somebody may change who reads no customers.
+  storePages(adminPages(app, ['Orders', 'write']), services).get(`${home}/products`, productSuggestions)
 }

@@ -1,10 +1,9 @@
-import type { FastifyInstance } from 'fastify'
 import { notFound } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
-import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
 import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../../shop/resources/orders/ship.ts'
@@ -12,30 +11,20 @@ import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-numbe
 import { holdsStock, statusPartial } from '../../../../shop/resources/orders/statuses.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
+import { labelsOf as valueLabels } from '../../records/edit-page.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
+import { pickList } from '../../records/services.ts'
 import { type LineField, labelsOf, storedTexts, type TypedForm } from './line-fields.ts'
+import { type OrderRequest, orderService } from './special.ts'
 
-type Asked = RecordRequest<OrderRecord>
+const shipmentLabels = valueLabels(pickList(orderService, 'ShipmentList'))
 
-/** Adds the page that ships goods of a shipment, or corrects how it was shipped. */
-export function shippingPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
-  pair('/admin/orders/:id/shipments/:shipmentId', shippingPage, ship)
-}
-
-const labels = {
-  ShipmentShippedDate: t('Shipped on'),
-  ShipmentMethodName: t('Shipping method'),
-  ShipmentTrackingCode: t('Tracking number'),
-  ShipmentBoxes: t('Boxes'),
-}
-
-async function shippingPage(asked: Asked): Promise<HtmlPage> {
+/** Ships goods of a shipment, or corrects how it was shipped. */
+export async function shippingPage(asked: OrderRequest): Promise<HtmlPage> {
   const { caller, record: order, typed, writing, isOutdated } = asked
   const { parcel, parcels, shipment, fields } = await readParcel(asked)
   const { hasLeft: isShipped, lines } = parcel
@@ -58,8 +47,8 @@ async function shippingPage(asked: Asked): Promise<HtmlPage> {
       lines,
       partialStatus: textsOf(await listStatusNames(caller.db, caller.store.id))(statusPartial),
       payments: paymentsOf(order),
-      fieldLabels: labels,
-      labels: { ...labels, ...labelsOf(fields) },
+      fieldLabels: shipmentLabels,
+      labels: { ...shipmentLabels, ...labelsOf(fields) },
     },
   }
 }
@@ -82,7 +71,7 @@ function dayOf(text: string): string {
 const quantityName = ({ id }: { readonly id: number }) => `Quantity.${id}`
 
 /** The parcel of the shipment that the address names, by the id that the record shows, and the quantities of its lines. */
-async function readParcel({ caller, id, record, params }: Asked) {
+async function readParcel({ caller, id, record, params }: OrderRequest) {
   const shipmentId = textIn(params, 'shipmentId')
   const parcels = await readParcels(caller, record, orderFigures(record, caller.store.currency).lines)
   const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
@@ -99,7 +88,7 @@ async function readParcel({ caller, id, record, params }: Asked) {
   return { parcel, parcels, shipment: parcel.shipment, fields }
 }
 
-async function ship(asked: Sent<Asked>): Promise<string> {
+export async function ship(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, record, typed, writing } = asked
   const { parcel, shipment } = await readParcel(asked)
   const advice = 'The form shows the parcel as it is now. Look at it again, and send the form if it is still right'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
@@ -14,67 +14,58 @@ import { type Departures, parcelsOf, readDepartures } from '../../../../shop/res
 import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
-import { recordPages, storePages } from '../../frame/pages.ts'
+import { languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import type { PageRequest } from '../../frame/request.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
+import type { OrderRequest } from './special.ts'
 
 const kinds = ['packing-slip', 'invoice'] as const
 type SlipKind = (typeof kinds)[number]
 
+type OfParcel = { readonly number: string; readonly parcel: number; readonly count: number }
+
 /** What a slip is called, one of a parcel, and several. */
-const titles: Readonly<
-  Record<
-    SlipKind,
-    {
-      readonly one: (number: string) => Text
-      readonly ofParcel: (values: { number: string; parcel: number; count: number }) => Text
-      readonly all: (count: number) => Text
-    }
-  >
-> = {
+const titles = {
   'packing-slip': {
-    one: (number) => t('Packing slip {number}', { number }),
-    ofParcel: (values) => t('Packing slip {number}, parcel {parcel} of {count}', values),
-    all: (count) => t('{count, plural, one {# packing slip} other {# packing slips}}', { count }),
+    one: (number: string) => t('Packing slip {number}', { number }),
+    ofParcel: (values: OfParcel) => t('Packing slip {number}, parcel {parcel} of {count}', values),
+    all: (count: number) => t('{count, plural, one {# packing slip} other {# packing slips}}', { count }),
   },
   invoice: {
-    one: (number) => t('Invoice {number}', { number }),
-    ofParcel: (values) => t('Invoice {number}, parcel {parcel} of {count}', values),
-    all: (count) => t('{count, plural, one {# invoice} other {# invoices}}', { count }),
+    one: (number: string) => t('Invoice {number}', { number }),
+    ofParcel: (values: OfParcel) => t('Invoice {number}, parcel {parcel} of {count}', values),
+    all: (count: number) => t('{count, plural, one {# invoice} other {# invoices}}', { count }),
   },
 }
 
 /** An invoice is made out to the customer. */
-const needs = { 'packing-slip': [], invoice: [['Customers', 'read']] } as const
+export const slipNeeds = { 'packing-slip': [], invoice: [['Customers', 'read']] } as const
 
 /** Throws (403) for slips that the role of the merchant may not read. */
 export function requireForSlips(request: FastifyRequest, kind: SlipKind): void {
-  requirePrivileges(merchantOf(request), needs[kind])
+  requirePrivileges(merchantOf(request), slipNeeds[kind])
 }
 
 /** Lines of all orders of a page, which is made in one go. */
 const LINES_MAX = 2_000
 
-/** Adds what is printed of orders: packing slips and invoices, of one order or of several. */
-export function slipPages(app: FastifyInstance, services: CallerServices): void {
-  const reading = adminPages(app, ['Orders', 'read'])
-  storePages(reading, services).page('/admin/orders/slips', async ({ caller, query }, { request }) => {
-    const kind = slipKindIn(query)
-    requireForSlips(request, kind)
-    const all = (await getRecords(caller, orders, chosenIn(query))).map((text): OrderRecord => JSON.parse(String(text)))
-    return slipPage(request, caller, { kind, all, back: '/admin/orders' })
-  })
-  recordPages(reading, services, orders).page('/admin/orders/:id/packing-slip', (asked, { request }) => {
-    const { caller, record, query } = asked
-    const only = textIn(query, 'shipment') || null
-    return slipPage(request, caller, { kind: 'packing-slip', all: [record], back: backTo(record), only })
-  })
-  const invoices = recordPages(adminPages(app, ['Orders', 'read'], ...needs.invoice), services, orders)
-  invoices.page('/admin/orders/:id/invoice', ({ caller, record }, { request }) =>
-    slipPage(request, caller, { kind: 'invoice', all: [record], back: backTo(record) }),
-  )
+/** Prints packing slips or invoices of the orders that the address names. */
+export async function slipsPage({ caller, query }: PageRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  const kind = slipKindIn(query)
+  requireForSlips(request, kind)
+  const all = (await getRecords(caller, orders, chosenIn(query))).map((text): OrderRecord => JSON.parse(String(text)))
+  return slipPage(request, caller, { kind, all, back: '/admin/orders' })
+}
+
+/** Prints the packing slip of an order, or of one of its parcels. */
+export function packingSlipPage({ caller, record, query }: OrderRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  const only = textIn(query, 'shipment') || null
+  return slipPage(request, caller, { kind: 'packing-slip', all: [record], back: backTo(record), only })
+}
+
+export function invoicePage({ caller, record }: OrderRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  return slipPage(request, caller, { kind: 'invoice', all: [record], back: backTo(record) })
 }
 
 const backTo = ({ OrderID }: OrderRecord) => `/admin/orders/${OrderID}`

@@ -1,8 +1,13 @@
 import { t } from '../../../../foundation/texts/text.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { billingNames } from '../../../../shop/resources/orders/buyer.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import { serviceOf } from '../../records/services.ts'
+import type { RecordRequest } from '../../frame/request.ts'
+import { pickValues, serviceOf } from '../../records/services.ts'
 import { orderListing } from './listing.ts'
+
+/** A request to a page of one order. */
+export type OrderRequest = RecordRequest<OrderRecord>
 
 /** Orders have a page of their own, which leads to that of all their fields, and are placed by a form of their own. */
 export const orderService = serviceOf(orders, {
@@ -12,6 +17,12 @@ export const orderService = serviceOf(orders, {
   isAddedElsewhere: true,
   emptyTemplate: '/pages/shop/orders/empty',
 })
+
+/** What an order's forms have of the billing address, in the order of its pages. */
+export const billingValues = pickValues(
+  { values: orderService.sections.flatMap(({ values }) => values) },
+  ...billingNames,
+)
 
 /** The page of a return leads to the one of its order, where it is received. */
 export const returnService = serviceOf(rma, {

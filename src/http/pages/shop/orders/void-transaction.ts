@@ -1,32 +1,25 @@
-import type { FastifyInstance } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
 import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { isVoid, paymentsOf, readPayments, signedAmount, VOID } from '../../../../shop/resources/orders/payments.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, textIn } from '../../../html/request.ts'
-import { recordPages } from '../../frame/pages.ts'
-import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { textIn } from '../../../html/request.ts'
+import { idIn } from '../../frame/pages.ts'
+import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { paymentsInWords, type ShownPayments } from '../../records/order-words.ts'
+import type { OrderRequest } from './special.ts'
 
-const address = '/admin/orders/:id/payments/:transactionId/void'
 const REASON_MAX = 255
 
 type Transaction = ShownPayments['transactions'][number]
 
-/** Adds the page that makes a transaction void: it stays in sight and counts as nothing. */
-export function voidPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
-  pair(address, askPage, makeVoid)
-}
-
-/** Asks for the reason first, and says what the sums of the order become. */
-async function askPage({ caller, record: order, params, typed }: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+/** Asks for the reason before a transaction is made void, and says what the sums of the order become. */
+export async function voidPage({ caller, record: order, params, typed }: OrderRequest): Promise<HtmlPage> {
   const transactionId = idIn({ params }, 'transactionId')
   const { transactions, ...before } = paymentsInWords(await readPayments(caller, order))
   const transaction = transactionIn(transactions, transactionId)
@@ -70,7 +63,8 @@ function transactionIn(transactions: readonly Transaction[], id: number): Transa
 
 const advice = 'Look at what is recorded now, and send the form again if it still applies'
 
-async function makeVoid(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
+/** Makes a transaction void: it stays in sight and counts as nothing. */
+export async function makeVoid(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, typed, record: order } = asked
   const key = idIn(asked, 'transactionId')
   const found = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === key)

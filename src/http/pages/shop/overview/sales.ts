@@ -1,7 +1,6 @@
 import { DateTime } from 'luxon'
 import type { CallerStore } from '../../../../engine/caller.ts'
 import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
-import { sql } from '../../../../foundation/database/sql.ts'
 
 export interface Sales {
   readonly count: number
@@ -45,14 +44,12 @@ export async function readSales({ db, now }: Pick<DataServices, 'db' | 'now'>, {
 /** Returns a function that sums the sales between two of `times`, which ascend. */
 async function readSums(db: DataServices['db'], storeId: number, times: readonly Date[]) {
   const instants = times.map((time) => time.toISOString())
-  const rows = await queryRows<{ place: number; count: number; amount: string }>(
-    db,
-    sql`SELECT width_bucket("since", ${instants}::timestamptz[]) - 1 AS "place", sum("count")::int AS "count",
+  const rows = await queryRows<{ place: number; count: number; amount: string }>(db)`
+    SELECT width_bucket("since", ${instants}::timestamptz[]) - 1 AS "place", sum("count")::int AS "count",
         sum("amount")::text AS "amount"
       FROM "SalesSum"
       WHERE "storeId" = ${storeId}::int AND "since" >= ${instants[0]}::timestamptz AND "since" < ${instants.at(-1)}::timestamptz
-      GROUP BY 1`,
-  )
+      GROUP BY 1`
   return (from: Date, until: Date): Sales => {
     const inside = rows.filter(
       ({ place }) => times[place] !== undefined && times[place] >= from && times[place] < until,

@@ -4,7 +4,6 @@ import type { CallerStore } from '../../../../engine/caller.ts'
 import { keptCount } from '../../../../engine/reading/read.ts'
 import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
 import { constant, sql, storeId } from '../../../../foundation/database/sql.ts'
-import type { Phrase } from '../../../../foundation/texts/text.ts'
 import { isToBePaid } from '../../../../shop/resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
 import { statusName } from '../../records/order-words.ts'
@@ -16,13 +15,17 @@ export const COUNTED_MAX = 1_000
 const STATUSES_MAX = 50
 const PRODUCTS_SHOWN = 10
 
-export interface WaitingOrders {
+interface WaitingRow {
   readonly statusId: number
-  readonly status: Phrase
+  readonly definition: string
+  readonly text: string
   /** Up to `COUNTED_MAX` + 1. */
   readonly count: number
-  /** The order with the lowest id. */
-  readonly first: { readonly id: number; readonly invoice: string; readonly date: Date }
+  /** Of the order with the lowest id. */
+  readonly id: number
+  readonly invoicePrefix: string
+  readonly invoiceNumber: number
+  readonly orderDate: Date
 }
 
 /**
@@ -32,11 +35,10 @@ export interface WaitingOrders {
  * The order by "statusId" (BETWEEN, because a single value implies no order) makes PostgreSQL read the index of statuses
  * up to the limit. Without it, PostgreSQL may read the whole store in the order of ids.
  */
-export async function readWaiting({ db }: Services, store: CallerStore): Promise<WaitingOrders[]> {
+export async function readWaiting({ db }: Services, store: CallerStore) {
   const done = sql`${constant(statusShipped)}, ${constant(statusCancelled)}, ${constant(statusNotCompleted)}`
-  const rows = await queryRows<WaitingRow>(
-    db,
-    sql`SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
+  const rows = await queryRows<WaitingRow>(db)`
+    SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
         o."orderDate"
       FROM (
         SELECT "id", "definition", "text", "sorting" FROM "OrderStatus"
@@ -50,8 +52,7 @@ export async function readWaiting({ db }: Services, store: CallerStore): Promise
         ) c
       ) w
       JOIN "Order" o ON o."storeId" = ${storeId(store)} AND o."id" = w."firstId"
-      ORDER BY s."sorting", s."id"`,
-  )
+      ORDER BY s."sorting", s."id"`
   return rows.map(({ statusId, definition, text, count, id, invoicePrefix, invoiceNumber, orderDate: date }) => {
     const status = statusName({ id: statusId, definition, text })
     return { statusId, status, count, first: { id, invoice: `${invoicePrefix}${invoiceNumber}`, date } }
@@ -60,23 +61,11 @@ export async function readWaiting({ db }: Services, store: CallerStore): Promise
 
 /** Returns how many orders are still to be paid, up to `COUNTED_MAX` + 1. */
 export async function countToBePaid({ db }: Services, store: CallerStore): Promise<number> {
-  const [row] = await queryRows<{ count: number }>(
-    db,
-    sql`SELECT count(*)::int AS "count" FROM (
+  const [row] = await queryRows<{ count: number }>(db)`SELECT count(*)::int AS "count" FROM (
         SELECT FROM "Order" t WHERE t."storeId" = ${storeId(store)} AND ${isToBePaid}
         ORDER BY t."id" LIMIT ${constant(COUNTED_MAX + 1)}
-      ) c`,
-  )
+      ) c`
   return row?.count ?? 0
-}
-
-interface WaitingRow extends Omit<WaitingOrders, 'status' | 'first'> {
-  readonly definition: string
-  readonly text: string
-  readonly id: number
-  readonly invoicePrefix: string
-  readonly invoiceNumber: number
-  readonly orderDate: Date
 }
 
 export interface LowStock {
@@ -97,9 +86,7 @@ export interface LowStock {
 /** Returns what runs out. The condition is that of the partial index "Product_stock_low". */
 export async function readLowStock({ db }: Services, store: CallerStore): Promise<LowStock> {
   const low = sql`"Product" WHERE "storeId" = ${storeId(store)} AND "stock" <= greatest("stockAlert", 0) ORDER BY "stock", "id"`
-  const [row] = await queryRows<LowStock>(
-    db,
-    sql`SELECT "count", "outCount", (
+  const [row] = await queryRows<LowStock>(db)`SELECT "count", "outCount", (
         SELECT coalesce(json_agg(json_build_object('id', "id", 'sku', "sku", 'name', "name", 'stock', "stock", 'alert', "stockAlert")
           ORDER BY "stock", "id"), '[]')
         FROM (SELECT * FROM ${low} LIMIT ${constant(PRODUCTS_SHOWN)}) f
@@ -107,20 +94,17 @@ export async function readLowStock({ db }: Services, store: CallerStore): Promis
       FROM (
         SELECT count(*)::int AS "count", (count(*) FILTER (WHERE "stock" <= 0))::int AS "outCount"
         FROM (SELECT "stock" FROM ${low} LIMIT ${constant(COUNTED_MAX + 1)}) c
-      ) counts`,
-  )
+      ) counts`
   if (!row) throw new Error('An aggregate gave no row')
   return row
 }
 
 /** Returns what a store has of that with which it begins. */
 export async function readBeginnings({ db }: Services, { id }: CallerStore) {
-  const [row] = await queryRows<{ orders: boolean; products: boolean; applications: number; webhooks: number }>(
-    db,
-    sql`SELECT ${keptCount(id, 'Order')} > 0 AS "orders", ${keptCount(id, 'Product')} > 0 AS "products",
+  const [row] = await queryRows<{ orders: boolean; products: boolean; applications: number; webhooks: number }>(db)`
+    SELECT ${keptCount(id, 'Order')} > 0 AS "orders", ${keptCount(id, 'Product')} > 0 AS "products",
       (SELECT count(*)::int FROM "Subscription" WHERE "storeId" = ${id}::int) AS "applications",
-      ${keptCount(id, 'Webhook')} AS "webhooks"`,
-  )
+      ${keptCount(id, 'Webhook')} AS "webhooks"`
   if (!row) throw new Error('A SELECT without FROM gave no row')
   return row
 }

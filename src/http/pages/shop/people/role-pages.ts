@@ -1,15 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Privileges } from '../../../../engine/caller.ts'
-import type { DataServices } from '../../../../foundation/database/client.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import { privilegeName } from '../../../../shop/staff/names.ts'
-import { administrationPrivileges, privilegeNames, privilegesOf } from '../../../../shop/staff/roles.ts'
+import { administrationPrivileges, privilegeNames } from '../../../../shop/staff/roles.ts'
 import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../../../../shop/staff/store-roles.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import { actorOf, type Form, formOf, merchantOf, textIn } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
+import { actorOf, type CallerServices, type Form, merchantOf, textIn } from '../../../html/request.ts'
+import { idIn, storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 
 const home = '/admin/people/roles'
 
@@ -19,38 +19,42 @@ export function changingBy(request: FastifyRequest): Changing {
 }
 
 /** Adds the pages of a store's own roles. */
-export function rolePages(app: FastifyInstance, data: DataServices): void {
-  const { page, form } = adminPages(app, ['People', 'write'])
-  const save = async (request: FastifyRequest, id: number | null) => {
-    const at = { storeId: merchantOf(request).store.id, id }
-    await saveRole(data, at, readRole(formOf(request)), changingBy(request))
-  }
+export function rolePages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form, pair } = storePages(adminPages(app, ['People', 'write']), services)
+  page(`${home}/new`, newPage)
+  form(home, add, newPage)
+  pair(
+    `${home}/:id`,
+    (asked) => (asked.typed === null ? storedPage(asked) : rolePage(asked, idIn(asked), asked.typed)),
+    change,
+  )
+  form(`${home}/:id/delete`, remove, storedPage)
+}
 
-  page(`${home}/new`, (request) => rolePage(request, null, {}))
-  const add = async (request: FastifyRequest) => {
-    await save(request, null)
-    return '/admin/people?notice=role-added'
-  }
-  form(home, add, (request) => rolePage(request, null, formOf(request)))
+const newPage = (asked: PageRequest) => rolePage(asked, null, asked.typed ?? {})
 
-  const stored = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
-    const { role, ownPrivileges } = await roleById(data.db, merchantOf(request).store.id, id)
-    return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
-  }
-  page(`${home}/:id`, stored)
-  const change = async (request: FastifyRequest) => {
-    await save(request, readIds(request.params, 'id').id)
-    return '/admin/people?notice=role-changed'
-  }
-  form(`${home}/:id`, change, (request) => rolePage(request, readIds(request.params, 'id').id, formOf(request)))
+async function storedPage(asked: PageRequest): Promise<HtmlPage> {
+  const { db, store } = asked.caller
+  const id = idIn(asked)
+  const { role, ownPrivileges } = await roleById(db, store.id, id)
+  return rolePage(asked, id, { Name: role, ...chosenIn(ownPrivileges) })
+}
 
-  const remove = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
-    await deleteRole(data, { storeId: merchantOf(request).store.id, id }, changingBy(request))
-    return '/admin/people?notice=role-deleted'
-  }
-  form(`${home}/:id/delete`, remove, stored)
+async function add({ caller, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  await saveRole(caller, { storeId: caller.store.id, id: null }, readRole(typed), changingBy(request))
+  return '/admin/people?notice=role-added'
+}
+
+async function change(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  const { caller, typed } = asked
+  await saveRole(caller, { storeId: caller.store.id, id: idIn(asked) }, readRole(typed), changingBy(request))
+  return '/admin/people?notice=role-changed'
+}
+
+async function remove(asked: PageRequest, { request }: FastifyReply): Promise<string> {
+  const { caller } = asked
+  await deleteRole(caller, { storeId: caller.store.id, id: idIn(asked) }, changingBy(request))
+  return '/admin/people?notice=role-deleted'
 }
 
 /** What a form's choice grants. */
@@ -80,18 +84,11 @@ function chosenIn(privileges: Privileges): Form {
 }
 
 /** The form of a role; `id` null: a new one. What the person may not grant cannot be chosen. */
-function rolePage(request: FastifyRequest, id: number | null, values: Form): HtmlPage {
-  const own = privilegesOf(merchantOf(request))
+function rolePage({ caller: { privileges: own } }: PageRequest, id: number | null, values: Form): HtmlPage {
   const rows = privilegeNames.map((name) => {
     const words = (administrationPrivileges as Readonly<Record<string, Text>>)[name]
     const grantable = own === null ? ['read', 'write'] : (own[name] ?? [])
-    return {
-      name,
-      field: fieldOf(name),
-      label: privilegeName(name),
-      words: words ?? null,
-      grantable,
-    }
+    return { name, field: fieldOf(name), label: privilegeName(name), words: words ?? null, grantable }
   })
   return {
     template: '/pages/shop/people/role',

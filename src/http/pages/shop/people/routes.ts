@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { mailsAre } from '../../../../access/mail/write.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { namedObject, readInput, text } from '../../../../foundation/values/input.ts'
@@ -9,12 +9,13 @@ import {
   withdrawInvitation,
 } from '../../../../shop/staff/invitations.ts'
 import { changeRole, isLastOwner, listMembers, memberById, removeMember } from '../../../../shop/staff/members.ts'
-import { builtInRoles, privilegesOf } from '../../../../shop/staff/roles.ts'
+import { builtInRoles } from '../../../../shop/staff/roles.ts'
 import { listRoles, mayGrant } from '../../../../shop/staff/store-roles.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type Form, formOf, merchantOf } from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
+import { type Form, merchantOf } from '../../../html/request.ts'
+import { idIn, storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { inviteByForm } from '../../people/hand-over.ts'
 import { changingBy, rolePages } from './role-pages.ts'
 
@@ -25,52 +26,51 @@ const roleOnly = namedObject({ Role: text(50) })
 
 /** Adds the pages of a store's people: who belongs to it and as what, invitations, roles. */
 export function peoplePages(app: FastifyInstance, services: InvitationServices): void {
-  const { page } = adminPages(app, ['People', 'read'])
-  const { page: changing, form } = adminPages(app, ['People', 'write'])
-  const storeIdOf = (request: FastifyRequest) => merchantOf(request).store.id
-  const again = (request: FastifyRequest) => peoplePage(services, request)
-
-  page(home, again)
-
-  const change = async (request: FastifyRequest) => {
-    const { id: userId } = readIds(request.params, 'id')
-    const { Role } = readInput(roleOnly, formOf(request))
-    await changeRole(services, { storeId: storeIdOf(request), userId }, Role, changingBy(request))
-    return `${home}?notice=role-changed`
-  }
-  form(`${home}/:id`, change, again)
-
-  changing(`${home}/:id/remove`, (request) => removePage(services, request))
-  const remove = async (request: FastifyRequest) => {
-    const { id: userId } = readIds(request.params, 'id')
-    await removeMember(services, { storeId: storeIdOf(request), userId }, changingBy(request))
-    return `${home}?notice=person-removed`
-  }
-  form(`${home}/:id/remove`, remove, (request) => removePage(services, request))
-
+  const show = (asked: PageRequest, { request }: FastifyReply) => peoplePage(services, asked, merchantOf(request).id)
+  storePages(adminPages(app, ['People', 'read']), services).page(home, show)
+  const { form, pair } = storePages(adminPages(app, ['People', 'write']), services)
+  form(`${home}/:id`, change, show)
+  pair(`${home}/:id/remove`, removePage, remove)
   form(
     `${home}/invitations`,
-    (request, reply) => {
-      const at = { storeId: storeIdOf(request), by: changingBy(request), back: home }
-      return inviteByForm(services, [request, reply], at)
+    ({ caller }, reply) => {
+      const at = { storeId: caller.store.id, by: changingBy(reply.request), back: home }
+      return inviteByForm(services, [reply.request, reply], at)
     },
-    (request) => peoplePage(services, request, formOf(request)),
+    (asked, { request }) => peoplePage(services, asked, merchantOf(request).id, asked.typed ?? {}),
   )
-
-  const withdraw = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
-    await withdrawInvitation(services, { storeId: storeIdOf(request), id }, changingBy(request))
-    return `${home}?notice=invitation-withdrawn`
-  }
-  form(`${home}/invitations/:id/withdraw`, withdraw, again)
-
+  form(`${home}/invitations/:id/withdraw`, withdraw, show)
   rolePages(app, services)
 }
 
+async function change(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  const { caller, typed } = asked
+  const userId = idIn(asked)
+  const { Role } = readInput(roleOnly, typed)
+  await changeRole(caller, { storeId: caller.store.id, userId }, Role, changingBy(request))
+  return `${home}?notice=role-changed`
+}
+
+async function remove(asked: PageRequest, { request }: FastifyReply): Promise<string> {
+  const { caller } = asked
+  await removeMember(caller, { storeId: caller.store.id, userId: idIn(asked) }, changingBy(request))
+  return `${home}?notice=person-removed`
+}
+
+async function withdraw(asked: PageRequest, { request }: FastifyReply): Promise<string> {
+  const { caller } = asked
+  await withdrawInvitation(caller, { storeId: caller.store.id, id: idIn(asked) }, changingBy(request))
+  return `${home}?notice=invitation-withdrawn`
+}
+
 /** The store's people, its open invitations and its own roles. `values`: a refused invitation. */
-async function peoplePage(services: InvitationServices, request: FastifyRequest, values: Form = {}): Promise<HtmlPage> {
-  const { store, id: ownId } = merchantOf(request)
-  const privileges = privilegesOf(merchantOf(request))
+async function peoplePage(
+  services: InvitationServices,
+  { caller }: PageRequest,
+  ownId: number,
+  values: Form = {},
+): Promise<HtmlPage> {
+  const { store, privileges } = caller
   const members = await listMembers(services, { storeId: store.id, limit: MEMBERS_MAX + 1, offset: 0 })
   const own = await listRoles(services.db, store.id)
   const all = [
@@ -94,19 +94,14 @@ async function peoplePage(services: InvitationServices, request: FastifyRequest,
       ownRoles: own,
       operator: OPERATOR,
       mails: mailsAre(services.config),
-      now: services.now(),
     },
   }
 }
 
-async function removePage(services: InvitationServices, request: FastifyRequest): Promise<HtmlPage> {
-  const { id } = readIds(request.params, 'id')
-  const { store } = merchantOf(request)
-  const member = await memberById(services, store.id, id)
-  const data = {
-    member,
-    isSelf: id === merchantOf(request).id,
-    isLastOwner: await isLastOwner(services.db, store.id, member),
-  }
+async function removePage(asked: PageRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  const { db, store } = asked.caller
+  const id = idIn(asked)
+  const member = await memberById(asked.caller, store.id, id)
+  const data = { member, isSelf: id === merchantOf(request).id, isLastOwner: await isLastOwner(db, store.id, member) }
   return { template: '/pages/shop/people/remove', title: t('Remove {email}?', { email: member.email }), data }
 }

@@ -23,7 +23,7 @@ export function securityPages(app: FastifyInstance, services: DataServices): voi
     const { requiredFrom, members } = await requiredFactor(services, store.id)
     const day = requiredFrom === null ? '' : writeDate(requiredFrom, store.timeZone).slice(0, 10)
     const hasOwn = members.some((member) => member.id === id && member.hasFactor)
-    const data = { address, requiredFrom, members, ownId: id, hasOwn, now: services.now() }
+    const data = { address, requiredFrom, members, ownId: id, hasOwn }
     const title = t('Second factor of everybody')
     return { template: '/pages/shop/people/security', title, data, values: { From: typed ?? day } }
   }

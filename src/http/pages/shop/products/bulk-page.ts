@@ -5,6 +5,7 @@ import { DECIMAL_MAX } from '../../../../engine/definition/fields.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { isId } from '../../../../foundation/values/int32.ts'
 import type { NumberKind } from '../../../../foundation/values/typed-number.ts'
 import type { Import } from '../../../../shop/csv/lines/imports.ts'
 import { compareChosen, keepChosen, keptIds } from '../../../../shop/csv/undo/chosen.ts'
@@ -16,14 +17,13 @@ import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
-import { chosenOrAll } from '../../records/chosen.ts'
-import { listPage } from '../../records/list-page.ts'
+import { chosenOrAll, listShownAgain } from '../../records/chosen.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from '../../records/references.ts'
-import type { Value } from '../../records/services.ts'
+import { pickList, pickValue } from '../../records/services.ts'
 import { inputOf } from '../../records/values.ts'
-import { importOf, isLost } from '../csv/import-page.ts'
+import { importOf, isOpenFor, serviceOf } from '../csv/import-page.ts'
 import { intendedFor, type PriceChange, type ProductChange, priceHows, roundings } from './bulk.ts'
-import { categoryPlaces, productService } from './product-service.ts'
+import { productService } from './special.ts'
 
 /** Adds what can be done with several products of the list at once: choosing them, and saying what. */
 export function productBulkPages(app: FastifyInstance, services: CallerServices): void {
@@ -40,26 +40,19 @@ async function keepTicked(asked: Sent<PageRequest>): Promise<string> {
   return `/admin/csv/${await keepChosen(asked.caller, products, ids)}/change`
 }
 
-async function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
-  const page = await listPage(asked, productService, reply)
-  const data = { ...page.data, labels: { ids: t('Products') } }
-  return { ...page, values: { ...page.values, ...asked.typed }, data }
+function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
+  return listShownAgain(asked, reply, productService, { ids: t('Products') })
 }
 
 /** The chosen products. Throws (409) where their changes are being made, or were. */
 async function openChosen(asked: PageRequest, reply: FastifyReply): Promise<Import> {
   const { found } = await importOf(asked, reply)
-  const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, asked.caller.now())
-  if (found.source === 'bulk' && found.service === products.service && isOpen) return found
+  const isOfProducts = serviceOf(found) === productService
+  if (found.source === 'bulk' && isOfProducts && isOpenFor(found, asked.caller.now())) return found
   throw new StoreFailure('conflict', 'What is done with these products cannot be changed any more. Choose them again')
 }
 
-const named = (values: readonly Value[], name: string): Value => {
-  const found = values.find(({ path }) => path.join('.') === name)
-  if (found === undefined) throw new Error(`There is no value ${name}`)
-  return found
-}
-const category: Value = { ...named(categoryPlaces.values, 'CategoryID'), label: t('Category') }
+const category = { ...pickValue(pickList(productService, 'CategoryList'), 'CategoryID'), label: t('Category') }
 const categorySection = { values: [category], list: null }
 
 const howTexts: Readonly<Record<PriceChange['how'], Text>> = {
@@ -138,8 +131,7 @@ async function changeIn(caller: Caller, form: Form, writing: Writing): Promise<P
       }
       const categoryId = Number(textIn(await withNumbers(caller, categorySection, form), 'CategoryID').trim())
       const where = { storeId_id: { storeId: caller.store.id, id: categoryId } }
-      const isId = Number.isInteger(categoryId) && categoryId >= 1 && categoryId <= 2_147_483_647
-      const stored = isId ? await caller.db.category.findUnique({ where, select: { name: true } }) : null
+      const stored = isId(categoryId) ? await caller.db.category.findUnique({ where, select: { name: true } }) : null
       if (stored === null) throw refusedFields([{ field: 'CategoryID', problem: 'has to be one of the store' }])
       return { kind: 'category', how, categoryId, name: stored.name }
     }

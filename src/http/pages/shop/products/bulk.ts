@@ -7,7 +7,7 @@ import { type Difference, idsText } from '../../../../shop/csv/lines/records.ts'
 import type { Intended, Json } from '../../../../shop/csv/undo/chosen.ts'
 import { readCategoryPaths } from '../../../../shop/resources/categories/tree.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
-import type { ProductRecord } from './product-service.ts'
+import type { ProductRecord } from './special.ts'
 
 // What is done with many products at once: to their prices, whether the shop shows them, their categories and their stock.
 
@@ -21,18 +21,16 @@ export const priceHows = [
   'set',
   'below-price',
 ] as const
-export type PriceHow = (typeof priceHows)[number]
 /** Steps to which a price is rounded, as an amount. `unit`: the smallest of the currency; `.99`: to the nearest price that ends so. */
 export const roundings = ['unit', '0.05', '0.1', '1', '.99'] as const
-export type Rounding = (typeof roundings)[number]
 
 export interface PriceChange {
   readonly kind: 'price'
   readonly field: 'Price' | 'SalePrice'
   /** `below-price`: the sale price is so many percent below the price. */
-  readonly how: PriceHow
+  readonly how: (typeof priceHows)[number]
   readonly value: number
-  readonly rounding: Rounding
+  readonly rounding: (typeof roundings)[number]
   /** Whether the products are on sale afterwards; null: as before. */
   readonly onSale: boolean | null
 }
@@ -169,12 +167,11 @@ function stocking({ SKUInfo: { Stock }, AdvancedOptionList }: ProductRecord, { h
 /** What a change of many products is called, and how it is worked out. */
 export async function productWords(caller: Caller, change: ProductChange): Promise<ChangeWords> {
   const { currency } = caller.store
-  const textOf: ChangeWords['textOf'] = () => null
   switch (change.kind) {
     case 'price':
-      return { title: priceTitle(change, currency), notes: priceNotes(change, currency), textOf }
+      return { title: priceTitle(change, currency), notes: priceNotes(change, currency) }
     case 'visibility':
-      return { title: change.hide ? t('Hide in the shop') : t('Show in the shop'), notes: [], textOf }
+      return { title: change.hide ? t('Hide in the shop') : t('Show in the shop'), notes: [] }
     case 'category': {
       const [path] = await readCategoryPaths(caller, [change.categoryId])
       const name = path?.steps.map((step) => step.name).join(' / ') ?? change.name
@@ -184,7 +181,6 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
             ? t('Add to the category {name}', { name })
             : t('Take out of the category {name}', { name }),
         notes: [],
-        textOf,
       }
     }
     case 'stock': {
@@ -196,7 +192,7 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
             ? t('Add {quantity} to the stock', { quantity })
             : t('Take {quantity} off the stock', { quantity })
       const note = t('It is added to the stock as it is at that moment, whatever is sold meanwhile.')
-      return { title, notes: change.how === 'add' ? [note] : [], textOf }
+      return { title, notes: change.how === 'add' ? [note] : [] }
     }
   }
 }
@@ -204,7 +200,7 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
 function priceTitle({ field, how, value }: PriceChange, currency: string): Text {
   const percent: TextValue = ({ format }) => format.number(value)
   const amount: TextValue = ({ format }) => format.unitPrice(value, currency)
-  const titles: Record<PriceChange['field'], Record<PriceHow, Text>> = {
+  const titles: Record<PriceChange['field'], Record<PriceChange['how'], Text>> = {
     Price: {
       'raise-percent': t('Raise the price by {percent} %', { percent }),
       'lower-percent': t('Lower the price by {percent} %', { percent }),

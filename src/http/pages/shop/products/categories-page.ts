@@ -12,10 +12,11 @@ import {
 } from '../../../../shop/resources/categories/tree.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import type { Changes } from '../../records/form.ts'
-import { type ProductRecord, productService } from './product-service.ts'
+import { idsIn } from '../categories/routes.ts'
+import { type ProductRequest, productService } from './special.ts'
 
 const CHOSEN_MAX = 500
 const TREE_SHOWN = FIELDS_MAX - CHOSEN_MAX - 100
@@ -23,18 +24,12 @@ const FOUND_SHOWN = 100
 const FIND_LENGTH_MAX = 150
 
 /** The categories of a product as boxes to tick: those of the tree, or those that a search has found, and the others that are chosen. */
-export async function categoriesPage({
-  caller,
-  id,
-  record,
-  typed,
-  isOutdated,
-}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
+export async function categoriesPage({ caller, id, record, typed, isOutdated }: ProductRequest): Promise<HtmlPage> {
   const stored = record.CategoryList.map(({ CategoryID }) => CategoryID)
-  const chosen = typed === null || isOutdated ? stored : idsIn(typed)
+  const chosen = typed === null || isOutdated ? stored : tickedIn(typed)
   const find = textIn(typed, 'Find').trim().slice(0, FIND_LENGTH_MAX)
   const { tree, found, isMore } = await offered(caller, find)
-  const shown = new Set([...treeIds(tree), ...found.map((path) => path.id)])
+  const shown = new Set([...idsIn(tree?.nodes ?? []), ...found.map((path) => path.id)])
   const others = chosen.filter((each) => !shown.has(each))
   const address = `/admin/products/${id}/categories`
   return {
@@ -68,28 +63,22 @@ async function offered(
   return { tree: null, found: await readCategoryPaths(caller, ids), isMore: next !== null }
 }
 
-function treeIds(tree: CategoryTree | null): number[] {
-  const idsOf = (nodes: CategoryTree['nodes']): number[] =>
-    nodes.flatMap(({ id, children }) => [id, ...idsOf(children)])
-  return tree === null ? [] : idsOf(tree.nodes)
-}
-
 /** The categories that are ticked. */
-function idsIn({ CategoryID = [] }: Form): number[] {
+function tickedIn({ CategoryID = [] }: Form): number[] {
   const ids = [CategoryID].flat().filter((text) => /^[1-9]\d{0,9}$/.test(text))
   return [...new Set(ids.map(Number))].filter((id) => id <= INT32_MAX)
 }
 
-export function saveCategories(asked: Sent<RecordRequest<ProductRecord>>): Promise<string> {
+export function saveCategories(asked: Sent<ProductRequest>): Promise<string> {
   const advice =
     'The form shows the categories as they are stored now. Make your changes again if they are not among them'
   return saveChanges(asked, productService, { changesIn: () => changesIn(asked), advice })
 }
 
 /** Categories that stay keep their places; new ones follow. */
-function changesIn({ record, typed }: Sent<RecordRequest<ProductRecord>>): Changes {
+function changesIn({ record, typed }: Sent<ProductRequest>): Changes {
   const stored = record.CategoryList.map(({ CategoryID }) => CategoryID)
-  const ticked = new Set(idsIn(typed))
+  const ticked = new Set(tickedIn(typed))
   const added = [...ticked].filter((id) => !stored.includes(id))
   const kept = stored.filter((id) => ticked.has(id))
   const isSame = added.length === 0 && kept.length === stored.length

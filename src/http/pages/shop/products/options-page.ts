@@ -3,13 +3,13 @@ import { type OptionSet, readSoldProducts, skuOf } from '../../../../shop/resour
 import { type Combination, missingCombinations, nameOfCode } from '../../../../shop/resources/products/combinations.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { RecordRequest, Sent, Wire } from '../../frame/request.ts'
+import type { Sent, Wire } from '../../frame/request.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../../records/form.ts'
 import { seenList } from '../../records/seen.ts'
 import type { List, Value } from '../../records/services.ts'
 import { inputOf, isTicked, isWritable, LINE_MAX } from '../../records/values.ts'
-import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
+import { advancedOptions, type ProductRecord, type ProductRequest, productService } from './special.ts'
 
 const { name } = advancedOptions
 
@@ -25,14 +25,8 @@ const ROWS_MAX = Math.floor(FIELDS_MAX / (columnsOf(advancedOptions).length + 2)
 const NAMED_MAX = 5
 
 /** The options of a product: its sets, and its advanced options as a grid with the combinations that do not exist yet. */
-export async function optionsPage({
-  caller,
-  id,
-  record,
-  writing,
-  typed,
-  isOutdated,
-}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
+export async function optionsPage(asked: ProductRequest): Promise<HtmlPage> {
+  const { caller, id, record, writing, typed, isOutdated } = asked
   const columns = columnsOf(seenList(caller.privileges, advancedOptions))
   const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
   const existing = record.AdvancedOptionList
@@ -67,16 +61,16 @@ export async function optionsPage({
       isTooLong,
       rowsMax: ROWS_MAX,
       isMore: isMore && !isTooLong,
-      labels: Object.fromEntries(
-        rows.flatMap((row) =>
-          columns.map(({ path, label }) => [
-            `${row.name}.${path.join('.')}`,
-            t('{row}: {field}', { row: row.title, field: label }),
-          ]),
-        ),
-      ),
+      labels: rowLabels(rows, columns),
     },
   }
+}
+
+function rowLabels(rows: readonly { readonly name: string; readonly title: string }[], columns: readonly Value[]) {
+  const labels = rows.flatMap(({ name, title: row }) =>
+    columns.map(({ path, label }) => [`${name}.${path.join('.')}`, t('{row}: {field}', { row, field: label })]),
+  )
+  return Object.fromEntries(labels)
 }
 
 function isOwn({ OptionSetList }: ProductRecord, { OptionSetID }: OptionSet): boolean {
@@ -91,7 +85,7 @@ function suggested(missing: readonly Combination[], first: number): Record<strin
 }
 
 /** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked, or all of them. */
-export async function saveOptions(asked: Sent<RecordRequest<ProductRecord>>): Promise<string> {
+export async function saveOptions(asked: Sent<ProductRequest>): Promise<string> {
   const { caller, id, record, typed, writing } = asked
   const advice = 'The form shows the options as they are now. Make your changes again if they are not among them'
   const changesIn = async (): Promise<Changes> => {

@@ -4,17 +4,18 @@ import { t } from '../../../../foundation/texts/text.ts'
 import { customerGroups } from '../../../../shop/resources/customer-groups/customer-groups.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../../records/form.ts'
 import { seenValues } from '../../records/seen.ts'
-import type { Value } from '../../records/services.ts'
+import { pickValues, type Value } from '../../records/services.ts'
 import { inputOf, isTicked, isWritable } from '../../records/values.ts'
-import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
+import { discounts, type ProductRequest, productService } from './special.ts'
 
 const GROUPS_MAX = 500
 
-const allBase = valuesNamed(
+const allBase = pickValues(
+  productService,
   'SKUInfo.Price',
   'SKUInfo.SalePrice',
   'SKUInfo.OnSale',
@@ -23,21 +24,15 @@ const allBase = valuesNamed(
 )
 const levels = Array.from({ length: 10 }, (_, at) => ({
   level: at + 1,
-  values: valuesNamed(`PriceLevel${at + 1}`, `PriceLevel${at + 1}Hide`),
+  values: pickValues(productService, `PriceLevel${at + 1}`, `PriceLevel${at + 1}Hide`),
 }))
 const valuesOf = (base: readonly Value[]) => [...base, ...levels.flatMap((each) => each.values)]
 /** That the form's discounts may add up to. */
 const DISCOUNT_FIELDS_MAX = FIELDS_MAX - valuesOf(allBase).length
 
 /** The prices of a product: its own, those of the ten levels with the groups that buy at them, and quantity discounts. */
-export async function pricesPage({
-  caller,
-  id,
-  record,
-  writing,
-  typed,
-  isOutdated,
-}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
+export async function pricesPage(asked: ProductRequest): Promise<HtmlPage> {
+  const { caller, id, record, writing, typed, isOutdated } = asked
   const { privileges } = caller
   const base = seenValues(privileges, allBase)
   const values = valuesOf(base)
@@ -94,13 +89,13 @@ function withoutRows(form: Form): Form {
   return Object.fromEntries(Object.entries(form).filter(([name]) => !name.startsWith(`${discounts.name}.`)))
 }
 
-export function savePrices(asked: Sent<RecordRequest<ProductRecord>>): Promise<string> {
+export function savePrices(asked: Sent<ProductRequest>): Promise<string> {
   const advice =
     'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
   return saveChanges(asked, productService, { changesIn: () => changesIn(asked), advice })
 }
 
-function changesIn({ caller, record, typed, writing }: Sent<RecordRequest<ProductRecord>>): Changes {
+function changesIn({ caller, record, typed, writing }: Sent<ProductRequest>): Changes {
   const values = valuesOf(seenValues(caller.privileges, allBase))
   const own = changesOf({ values, list: null }, typed, record, writing)
   const isTooLong = Object.keys(listTyped(discounts, record, writing)).length > DISCOUNT_FIELDS_MAX

@@ -1,20 +1,27 @@
 import { mayRead } from '../../../../access/applications/privileges.ts'
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { categories } from '../../../../shop/resources/categories/categories.ts'
 import { readCategoryPaths } from '../../../../shop/resources/categories/tree.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readProductOrders } from '../../../../shop/resources/products/product-orders.ts'
+import { products } from '../../../../shop/resources/products/products.ts'
+import type { RecordRequest } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
-import type { Special } from '../../records/special.ts'
-import type { ProductRecord } from './product-service.ts'
+import { pickList, serviceOf } from '../../records/services.ts'
 
 const ORDERS_SHOWN = 10
 const ORDERS_COUNTED_MAX = 1_000
 const PATHS_SHOWN = 20
 const LEVELS = Array.from({ length: 10 }, (_, at) => at + 1)
 
+export type ProductRecord = RecordOf<typeof products>
+export type AdvancedOption = ProductRecord['AdvancedOptionList'][number]
+/** A request to a page of one product. */
+export type ProductRequest = RecordRequest<ProductRecord>
+
 /** The page of a product begins with what it is, and with the parts that have forms of their own. */
-export const productSpecial: Partial<Special> = {
+export const productService = serviceOf(products, {
   template: '/pages/shop/products/product',
   partsTemplate: '/pages/shop/products/product-parts',
   read: async (caller, record) => {
@@ -62,5 +69,8 @@ export const productSpecial: Partial<Special> = {
     'LoginRequiredOptionName',
     'LoginRequiredOptionRedirectTo',
   ],
-  selection: { template: '/pages/shop/products/selection', action: '/admin/products/bulk' },
-}
+  selection: { template: '/pages/shop/products/selection', action: '/admin/products/bulk', isAskedOnPage: true },
+})
+
+export const advancedOptions = pickList(productService, 'AdvancedOptionList')
+export const discounts = pickList(productService, 'DiscountList')

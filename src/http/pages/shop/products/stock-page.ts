@@ -11,9 +11,9 @@ import type { Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
-import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
+import { type AdvancedOption, type ProductRecord, type ProductRequest, productService } from './special.ts'
 
 const MOVEMENTS_SHOWN = 50
 /** Of a product with more options, their stocks are only in its record, and their code is typed. */
@@ -35,13 +35,7 @@ const causes: Readonly<Record<StockCause | typeof CARRIED_FORWARD, Text>> = {
 const itself = t('The product itself')
 
 /** The stocks of a product, their movements from the newest on, and the form that corrects one. */
-export async function stockPage({
-  caller,
-  id,
-  record: product,
-  query,
-  typed,
-}: RecordRequest<ProductRecord>): Promise<HtmlPage> {
+export async function stockPage({ caller, id, record: product, query, typed }: ProductRequest): Promise<HtmlPage> {
   const before = beforeIn(query)
   const found = await listStockMovements(caller, id, { before: before ?? ID_MAX, limit: MOVEMENTS_SHOWN + 1 })
   const movements = found.slice(0, MOVEMENTS_SHOWN)
@@ -93,7 +87,7 @@ function beforeIn(query: unknown): bigint | null {
 }
 
 /** Corrects a stock, unless the product has been changed since the form was shown. */
-export async function correct({ caller, id, typed, writing }: Sent<RecordRequest<ProductRecord>>): Promise<string> {
+export async function correct({ caller, id, typed, writing }: Sent<ProductRequest>): Promise<string> {
   const advice =
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
   await correctStock(

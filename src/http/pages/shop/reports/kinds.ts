@@ -7,56 +7,44 @@ import type { Unit } from './period.ts'
 
 // What a report can be by, and what its columns are. A statement (report.ts) makes groups of orders `t` by a key.
 
-export interface FigureColumn extends CsvColumn {
-  readonly kind: 'count' | 'money'
+interface FigureColumn extends CsvColumn {
   /** Whether a column of zeros may be left out of a page. */
   readonly isRare?: true
 }
 
-const figure = (name: string, label: Text, kind: FigureColumn['kind'], isRare?: true): FigureColumn => ({
-  name,
-  label,
-  kind,
-  ...(kind === 'money' && { isMoney: true }),
-  ...(isRare && { isRare }),
-})
+const column = (name: string, label: Text): FigureColumn => ({ name, label })
+const money = (name: string, label: Text): FigureColumn => ({ name, label, isMoney: true })
+const rareMoney = (name: string, label: Text): FigureColumn => ({ ...money(name, label), isRare: true })
 
-/** By the names that sums of orders have for programs (rest-resources §3.11). */
+/** Of every kind of group, by the names that sums of orders have for programs (rest-resources §3.11). */
+const common = {
+  orders: column('Orders', t('Orders')),
+  items: column('ItemQuantity', t('Items')),
+  goods: money('ItemTotal', t('Goods')),
+  discount: money('DiscountTotal', t('Discount')),
+  shipping: money('ShippingTotal', t('Shipping')),
+  tax: money('TaxTotal', t('Tax')),
+  other: rareMoney('OtherAmount', t('Other')),
+  total: money('OrderAmount', t('Total')),
+  paid: money('PaidAmount', t('Paid')),
+  refunded: money('RefundedAmount', t('Refunded')),
+  net: money('NetAmount', t('Net')),
+} as const
+
 export const figures = {
-  orders: figure('Orders', t('Orders'), 'count'),
-  items: figure('ItemQuantity', t('Items'), 'count'),
-  goods: figure('ItemTotal', t('Goods'), 'money'),
-  discount: figure('DiscountTotal', t('Discount'), 'money'),
-  shipping: figure('ShippingTotal', t('Shipping'), 'money'),
-  tax: figure('TaxTotal', t('Tax'), 'money'),
-  other: figure('OtherAmount', t('Other'), 'money', true),
-  total: figure('OrderAmount', t('Total'), 'money'),
-  paid: figure('PaidAmount', t('Paid'), 'money'),
-  refunded: figure('RefundedAmount', t('Refunded'), 'money'),
-  net: figure('NetAmount', t('Net'), 'money'),
-  taxed: figure('TaxedAmount', t('Taxed, without tax'), 'money'),
-  untaxed: figure('UntaxedAmount', t('Without any tax'), 'money'),
-  tax1: figure('SalesTax', t('First tax'), 'money'),
-  tax2: figure('SalesTax2', t('Second tax'), 'money', true),
-  tax3: figure('SalesTax3', t('Third tax'), 'money', true),
+  ...common,
+  taxed: money('TaxedAmount', t('Taxed, without tax')),
+  untaxed: money('UntaxedAmount', t('Without any tax')),
+  tax1: money('SalesTax', t('First tax')),
+  tax2: rareMoney('SalesTax2', t('Second tax')),
+  tax3: rareMoney('SalesTax3', t('Third tax')),
 } as const
 
 export type FigureName = keyof typeof figures
 export type Figures = Readonly<Partial<Record<FigureName, number>>>
 
-const ofOrders = [
-  'orders',
-  'items',
-  'goods',
-  'discount',
-  'shipping',
-  'tax',
-  'other',
-  'total',
-  'paid',
-  'refunded',
-  'net',
-] as const
+/** Those that a kind has unless it says otherwise. */
+export const ofOrders = Object.keys(common) as (keyof typeof common)[]
 
 export interface Kind {
   /** On the page, such as `By day`. */
@@ -71,8 +59,6 @@ export interface Kind {
   /** The key of an order's group, and what it needs behind "Order" t. Absent: times, which are in the place of the key, and products. */
   readonly key?: (privileges: Privileges) => { readonly key: Sql; readonly from: Sql }
 }
-
-const head = (name: string, label: Text): CsvColumn => ({ name, label })
 
 /** Of where the goods go, or else the bill. Whoever may not read customers is told of the goods alone. */
 const place = (members: readonly ['Country'] | readonly ['Country', 'State'], privileges: Privileges) => {
@@ -91,18 +77,22 @@ const place = (members: readonly ['Country'] | readonly ['Country', 'State'], pr
 }
 
 const kindsByName = {
-  day: { text: t('Day'), heads: [head('Day', t('Day'))], figures: ofOrders, by: 'total', unit: 'day' },
-  week: { text: t('Week'), heads: [head('Week', t('Week from'))], figures: ofOrders, by: 'total', unit: 'week' },
-  month: { text: t('Month'), heads: [head('Month', t('Month'))], figures: ofOrders, by: 'total', unit: 'month' },
+  day: { text: t('Day'), heads: [column('Day', t('Day'))], figures: ofOrders, by: 'total', unit: 'day' },
+  week: { text: t('Week'), heads: [column('Week', t('Week from'))], figures: ofOrders, by: 'total', unit: 'week' },
+  month: { text: t('Month'), heads: [column('Month', t('Month'))], figures: ofOrders, by: 'total', unit: 'month' },
   product: {
     text: t('Product'),
-    heads: [head('ItemID', t('SKU')), head('ItemDescription', t('Product'))],
+    heads: [column('ItemID', t('SKU')), column('ItemDescription', t('Product'))],
     figures: ['orders', 'items', 'goods'],
     by: 'goods',
   },
   customer: {
     text: t('Customer'),
-    heads: [head('BillingEmail', t('E-mail')), head('BillingName', t('Customer')), head('CustomerID', t('Number'))],
+    heads: [
+      column('BillingEmail', t('E-mail')),
+      column('BillingName', t('Customer')),
+      column('CustomerID', t('Number')),
+    ],
     figures: ofOrders,
     by: 'total',
     needs: 'Customers',
@@ -110,14 +100,14 @@ const kindsByName = {
   },
   country: {
     text: t('Country'),
-    heads: [head('ShipmentCountry', t('Country'))],
+    heads: [column('ShipmentCountry', t('Country'))],
     figures: ofOrders,
     by: 'total',
     key: (privileges) => place(['Country'], privileges),
   },
   tax: {
     text: t('Tax'),
-    heads: [head('ShipmentCountry', t('Country')), head('ShipmentState', t('State'))],
+    heads: [column('ShipmentCountry', t('Country')), column('ShipmentState', t('State'))],
     figures: ['orders', 'taxed', 'untaxed', 'tax1', 'tax2', 'tax3', 'tax', 'total'],
     by: 'tax',
     key: (privileges) => place(['Country', 'State'], privileges),

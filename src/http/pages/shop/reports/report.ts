@@ -3,9 +3,9 @@ import type { Caller } from '../../../../engine/caller.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
 import { inStoreTransaction, queryRows, readInTurn } from '../../../../foundation/database/client.ts'
 import { databaseError } from '../../../../foundation/database/outage.ts'
-import { constant, empty, type Sql, sql, storeId } from '../../../../foundation/database/sql.ts'
+import { constant, empty, identifier, join, type Sql, sql, storeId } from '../../../../foundation/database/sql.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
-import { type FigureName, type Figures, type KindName, kinds } from './kinds.ts'
+import { type FigureName, type Figures, type KindName, kinds, ofOrders } from './kinds.ts'
 import { dayText, type Period, startsOf } from './period.ts'
 
 /** How long a report may take the database. */
@@ -36,28 +36,21 @@ export interface Report {
 /**
  * Adds up the orders of a time; those that are cancelled or were never completed do not count. What is paid and refunded is that of these
  * orders, whenever it was. Rows of a time are by time, also those without orders; others by what they come to. Throws `bad-request` for so many
- * orders that the database would work on it for longer than ten seconds.
+ * orders that the database would work on it for longer than ten seconds. `isQuick`: by time, of many orders their number and total alone, so
+ * that a page does not wait.
  */
-export async function readReport(caller: Caller, name: KindName, period: Period, rowsMax: number): Promise<Report> {
-  const { unit } = kinds[name]
-  if (unit !== undefined)
-    return timeReport(caller, name, period, { starts: startsOf(period, unit), rowsMax, quick: null })
-  return keyedReport(caller, name, period, rowsMax)
-}
-
-/** The same for a page, which is quick with any number of orders by time: of many it has only their number and total, unless it `addsAll`. */
-export async function readShownReport(
+export async function readReport(
   caller: Caller,
   name: KindName,
   period: Period,
-  { rowsMax, addsAll }: { rowsMax: number; addsAll: boolean },
+  { rowsMax, isQuick = false }: { rowsMax: number; isQuick?: boolean },
 ): Promise<Report> {
   const { unit } = kinds[name]
-  if (unit === undefined || addsAll) return readReport(caller, name, period, rowsMax)
+  if (unit === undefined) return keyedReport(caller, name, period, rowsMax)
   const starts = startsOf(period, unit)
-  const quick = await summedReport(caller, starts, period)
-  const count = quick.reduce((sum, { orders }) => sum + orders, 0)
-  return timeReport(caller, name, period, { starts, rowsMax, quick: count > ADDED_MAX ? quick : null })
+  const summed = isQuick ? await summedReport(caller, starts, period) : []
+  const isMany = summed.reduce((sum, { orders }) => sum + orders, 0) > ADDED_MAX
+  return timeReport(caller, name, period, { starts, rowsMax, quick: isMany ? summed : null })
 }
 
 type Keyed = Figures & { readonly key: string }
@@ -72,26 +65,18 @@ const placeIn = (column: Sql, starts: readonly DateTime[]) =>
   sql`width_bucket(${column}, ${starts.map((start) => start.toUTC().toISO())}::timestamptz[]) - 1`
 
 async function summedReport(caller: Caller, starts: readonly DateTime[], { from, until }: Period): Promise<Summed[]> {
-  return queryRows<Summed>(
-    caller.db,
-    sql`SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
+  return queryRows<Summed>(caller.db)`
+    SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
       FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int
-        AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`,
-  )
+        AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`
 }
 
-interface TimeOptions {
-  readonly starts: readonly DateTime[]
-  readonly rowsMax: number
-  /** Instead of adding up. */
-  readonly quick: readonly Summed[] | null
-}
-
+/** `quick`: what was summed, instead of adding up. */
 async function timeReport(
   caller: Caller,
   name: KindName,
   period: Period,
-  { starts, rowsMax, quick }: TimeOptions,
+  { starts, rowsMax, quick }: { starts: readonly DateTime[]; rowsMax: number; quick: readonly Summed[] | null },
 ): Promise<Report> {
   const figures: readonly FigureName[] = quick === null ? kinds[name].figures : ['orders', 'total']
   const groups = { key: placeIn(sql`t."orderDate"`, starts), from: empty }
@@ -119,17 +104,12 @@ function totalsOf(names: readonly FigureName[], rows: readonly Figures[]): Figur
 }
 
 interface Grouped {
-  readonly rows: readonly (Keyed & Named)[]
+  readonly rows: readonly Named[]
   readonly count: number
   readonly totals: Figures
 }
 
-interface Named {
-  readonly id?: number | null
-  readonly sku?: string
-  readonly name?: string
-  readonly email?: string
-}
+type Named = Keyed & Readonly<Partial<Record<'sku' | 'name' | 'email', string>>> & { readonly id?: number | null }
 
 async function keyedReport(caller: Caller, name: KindName, period: Period, rowsMax: number): Promise<Report> {
   const kind = kinds[name]
@@ -141,7 +121,7 @@ async function keyedReport(caller: Caller, name: KindName, period: Period, rowsM
   return { rows: read, count, totals, figures: kind.figures }
 }
 
-function headsOf(name: KindName, row: Keyed & Named): readonly string[] {
+function headsOf(name: KindName, row: Named): readonly string[] {
   if (name === 'product') return [row.sku ?? '', row.name ?? '']
   if (name === 'customer') return [row.email ?? '', row.name ?? '', row.id ? String(row.id) : '']
   const [country = '', state = ''] = row.key.split('\t')
@@ -152,13 +132,11 @@ function headsOf(name: KindName, row: Keyed & Named): readonly string[] {
 async function inReport(caller: Caller, statement: Sql): Promise<Grouped> {
   const read = () =>
     inStoreTransaction(caller, async (tx) => {
-      await queryRows(
-        tx,
-        sql`SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+      await queryRows(tx)`
+        SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
           set_config('jit', 'off', true),
-          set_config('transaction_read_only', 'on', true)`,
-      )
-      return queryRows<{ report: Grouped }>(tx, statement)
+          set_config('transaction_read_only', 'on', true)`
+      return queryRows<{ report: Grouped }>(tx)`${statement}`
     })
   const rows = await readInTurn(caller, read).catch((error) => {
     if (databaseError(error)?.code !== '57014') throw error
@@ -184,7 +162,7 @@ function statementOf(
   const store = storeId(caller.store)
   const digits = constant(decimalsOf(caller.store.currency))
   const order = name === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : sql`"total" DESC, "key"`
-  const { of, sums: ownSums } = ownOf[name] ?? { of: empty, sums: empty }
+  const { of, figures: ownFigures } = ownOf[name] ?? { of: empty, figures: [] }
   return sql`WITH "sold" AS MATERIALIZED (
       SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total", t."paid", t."refunded",
         round(t."discountCoupon", ${digits}) + round(t."discountPromotion", ${digits}) AS "discount",
@@ -204,7 +182,7 @@ function statementOf(
     SELECT json_build_object(
       'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (${name === 'customer' ? withCustomers(store) : sql`SELECT * FROM "shown"`}) g),
       'count', (SELECT count(*) FROM "grouped"),
-      'totals', (SELECT row_to_json(s) FROM (SELECT coalesce(sum("orders"), 0) AS "orders", ${sumsOf}${ownSums} FROM "grouped") s)) AS "report"`
+      'totals', (SELECT row_to_json(s) FROM (SELECT ${sumsOf([...ofOrders, ...ownFigures])} FROM "grouped") s)) AS "report"`
 }
 
 /** Guests are known by their address alone. */
@@ -212,20 +190,17 @@ const withCustomers = (store: Sql) => sql`SELECT s.*, s."customerId" AS "id", co
     btrim(concat_ws(' ', c."firstName", c."lastName")) AS "name"
   FROM "shown" s LEFT JOIN "Customer" c ON c."storeId" = ${store} AND c."id" = s."customerId"`
 
-const sumsOf = sql`coalesce(sum("items"), 0) AS "items", coalesce(sum("goods"), 0) AS "goods", coalesce(sum("discount"), 0) AS "discount",
-  coalesce(sum("shipping"), 0) AS "shipping", coalesce(sum("tax"), 0) AS "tax", coalesce(sum("other"), 0) AS "other",
-  coalesce(sum("total"), 0) AS "total", coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded",
-  coalesce(sum("net"), 0) AS "net"`
+const sumsOf = (names: readonly FigureName[]) =>
+  join(names.map(identifier).map((name) => sql`coalesce(sum(${name}), 0) AS ${name}`))
 
 /** What one kind has beyond the others: of each group, and of all. */
-const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly sums: Sql }>> = {
-  customer: { of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email"`, sums: empty },
+const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly figures: readonly FigureName[] }>> = {
+  customer: { of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email"`, figures: [] },
   tax: {
     of: sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
         coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
         coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed"`,
-    sums: sql`, coalesce(sum("taxed"), 0) AS "taxed", coalesce(sum("untaxed"), 0) AS "untaxed", coalesce(sum("tax1"), 0) AS "tax1",
-        coalesce(sum("tax2"), 0) AS "tax2", coalesce(sum("tax3"), 0) AS "tax3"`,
+    figures: ['taxed', 'untaxed', 'tax1', 'tax2', 'tax3'],
   },
 }
 

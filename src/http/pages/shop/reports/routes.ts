@@ -13,7 +13,7 @@ import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '.
 import { chartOf } from '../overview/sales-chart.ts'
 import { figures, isKind, type KindName, kinds } from './kinds.ts'
 import { dayText, type Period, periodIn, presetOf, presets } from './period.ts'
-import { type Report, readReport, readShownReport } from './report.ts'
+import { type Report, readReport } from './report.ts'
 
 const ROWS_SHOWN = 1_000
 const FILE_ROWS_MAX = 100_000
@@ -33,8 +33,8 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
   const read = async () => {
     const name = kindIn(query, caller.privileges)
     const period = periodIn(query, caller.now(), caller.store.timeZone)
-    const addsAll = textIn(query, 'figures') === 'all'
-    const report = await readShownReport(caller, name, period, { rowsMax: ROWS_SHOWN, addsAll })
+    const isQuick = textIn(query, 'figures') !== 'all'
+    const report = await readReport(caller, name, period, { rowsMax: ROWS_SHOWN, isQuick })
     return { name, period, report, failure: undefined }
   }
   // What cannot be read is shown where it was typed.
@@ -43,7 +43,7 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
     return { name: isKind(asked) ? asked : 'day', period: null, report: null, failure: error } as const
   })
   const kind = kinds[name]
-  const days = period === null ? typedDays(query) : daysOf(period)
+  const days = period === null ? { from: textIn(query, 'from'), to: textIn(query, 'to') } : daysOf(period)
   return {
     template: '/pages/shop/reports/reports',
     title: t('Reports'),
@@ -70,7 +70,7 @@ async function sendReport({ caller, query, writing }: PageRequest, reply: Fastif
   const form = csvFormIn(query, spreadsheetForm(writing))
   const name = kindIn(query, caller.privileges)
   const period = periodIn(query, caller.now(), caller.store.timeZone)
-  const { rows, count } = await readReport(caller, name, period, FILE_ROWS_MAX)
+  const { rows, count } = await readReport(caller, name, period, { rowsMax: FILE_ROWS_MAX })
   if (count > FILE_ROWS_MAX) {
     throw wrongField('from', `asks for ${count} lines, and a file has at most ${FILE_ROWS_MAX}. Choose a shorter time`)
   }
@@ -111,10 +111,6 @@ function kindIn(query: unknown, privileges: Privileges): KindName {
 
 function daysOf({ from, until }: Period) {
   return { from: dayText(from), to: dayText(until.minus({ days: 1 })) }
-}
-
-function typedDays(query: unknown) {
-  return { from: textIn(query, 'from'), to: textIn(query, 'to') }
 }
 
 function shownFigures({ figures: names, totals }: Report) {

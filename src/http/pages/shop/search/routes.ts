@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { mayRead } from '../../../../access/applications/privileges.ts'
+import type { Caller } from '../../../../engine/caller.ts'
 import { readTyped } from '../../../../engine/definition/finders.ts'
 import type { Resource } from '../../../../engine/definition/resource.ts'
 import { findRecords } from '../../../../engine/reading/find.ts'
 import { findJson } from '../../../../engine/reading/read.ts'
+import type { Format } from '../../../../foundation/texts/format.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { giftRegistries } from '../../../../shop/resources/gift-registries/gift-registries.ts'
@@ -20,40 +22,21 @@ import { readCodes } from '../../records/codes.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { findersOf } from '../../records/search.ts'
 import { seenBy, textSeenBy } from '../../records/seen.ts'
-import { type Service, targetService } from '../../records/services.ts'
+import { targetService } from '../../records/services.ts'
 import { titleOf } from '../../records/values.ts'
 
 /** The records of a service that a page of the search shows; its list shows the others. */
 const SHOWN = 8
 const SUGGESTED = 3
 
-interface Hit {
-  readonly address: string
-  readonly title: Phrase
+interface Told {
+  readonly title?: Phrase
   /** What tells it from others, in the order of importance. */
   readonly details: readonly Phrase[]
 }
 
-interface Group {
-  readonly service: Service
-  readonly hits: readonly Hit[]
-  /** The address of the list of all of them; null: there are no more. */
-  readonly more: string | null
-}
-
-interface Words {
-  readonly money: (sum: unknown) => string
-  readonly unitPrice: (price: unknown) => string
-  readonly date: (text: unknown) => string
-  readonly status: (id: unknown) => Phrase
-  readonly returnStatus: (number: unknown) => Phrase
-}
-
 /** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
-const searched: readonly (readonly [
-  Resource,
-  (record: Wire, words: Words) => Pick<Hit, 'details'> & Partial<Pick<Hit, 'title'>>,
-])[] = [
+const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Told])[] = [
   [
     orders,
     (order: Wire, { money, date, status }: Words) => ({
@@ -115,24 +98,28 @@ export function searchPages(app: FastifyInstance, services: CallerServices): voi
   })
 }
 
-async function groupsFor({ caller, query, writing: format }: PageRequest): Promise<Group[]> {
+type Words = Awaited<ReturnType<typeof wordsFor>>
+
+async function wordsFor(caller: Caller, format: Format) {
+  const { db, store } = caller
+  const [statuses, codes] = await Promise.all([listStatusNames(db, store.id), readCodes(caller, ['RMAStatusID'])])
+  const statusText = textsOf(statuses)
+  return {
+    money: (sum: unknown) => format.money(Number(sum), store.currency),
+    unitPrice: (price: unknown) => format.unitPrice(Number(price), store.currency),
+    date: (date: unknown) => (date ? format.recordDate(String(date), store.timeZone) : ''),
+    status: (id: unknown) => statusText(Number(id)),
+    returnStatus: (number: unknown) => codes.textAt('RMAStatusID', number) ?? '',
+  }
+}
+
+async function groupsFor({ caller, query, writing: format }: PageRequest) {
   const q = readTyped(textIn(query, 'q'), 'q')
   if (q === '') return []
-  const { privileges, store } = caller
-  const [statuses, codes] = await Promise.all([
-    listStatusNames(caller.db, store.id),
-    readCodes(caller, ['RMAStatusID']),
-  ])
-  const statusText = textsOf(statuses)
-  const words: Words = {
-    money: (sum) => format.money(Number(sum), store.currency),
-    unitPrice: (price) => format.unitPrice(Number(price), store.currency),
-    date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),
-    status: (id) => statusText(Number(id)),
-    returnStatus: (number) => codes.textAt('RMAStatusID', number) ?? '',
-  }
+  const { privileges } = caller
+  const words = await wordsFor(caller, format)
   const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
-  const found = allowed.map(async ([resource, hitOf]): Promise<Group> => {
+  const found = allowed.map(async ([resource, hitOf]) => {
     const service = seenBy(privileges, targetService(resource))
     const ids = await findRecords(caller, findersOf(service), q, SHOWN + 1)
     const seen = textSeenBy(privileges, resource)
@@ -144,6 +131,7 @@ async function groupsFor({ caller, query, writing: format }: PageRequest): Promi
       const { title = titleOf(service, shown), details } = hitOf(shown, words)
       return [{ address: `${service.path}/${id}`, title, details: details.filter((detail) => detail !== '') }]
     })
+    // The address of the list of all of them; null: there are no more.
     const more = ids.length > SHOWN ? `${service.path}?${new URLSearchParams({ find: q })}` : null
     return { service, hits, more }
   })

@@ -1,6 +1,4 @@
-import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
-import type { AccessServices } from '../../../../access/stores/access-changes.ts'
 import {
   changedDocuments,
   FOOTER_LENGTH_MAX,
@@ -14,19 +12,9 @@ import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
-import { savedPage } from './saved-page.ts'
 
-/** Adds the page of what invoices and packing slips have of the store. */
-export function documentPages(app: FastifyInstance, services: AccessServices): void {
-  savedPage(app, services, {
-    privilege: 'Settings',
-    path: '/admin/settings/documents',
-    pageOf: documentsPage,
-    save: saveDocuments,
-  })
-}
-
-async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
+/** What invoices and packing slips have of the store. */
+export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
   const { seller, taxNumbers, footer, locale } = await readDocuments(caller.db, caller.store.id)
   return {
     template: '/pages/shop/settings/documents',
@@ -39,7 +27,7 @@ async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
   }
 }
 
-async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
+export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
   const { Seller, TaxNumbers, Footer, Locale } = typed
   const given = readInput(changedDocuments, { Seller, TaxNumbers, Footer, Locale })
   await updateDocuments(caller, caller.store.id, given, actor)

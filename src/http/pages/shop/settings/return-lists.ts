@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
-import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import {
@@ -18,8 +18,8 @@ import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import { type PageRequest, type Sent, tagOf } from '../../frame/request.ts'
+import { storePages, tagOf } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 
 // The page of the lists that give the numbers of returns names: a form for each, so that two people can work at two of them.
@@ -28,31 +28,24 @@ const address = '/admin/settings/returns'
 
 const NEW_ROWS = 3
 
-interface Words {
-  readonly title: Text
-  readonly meaning: Text
-  readonly nameOf: (number: string) => Text
-  readonly isVisible: (number: string) => Text
-}
-
-const words: Readonly<Record<ReturnListName, Words>> = {
+const words = {
   reasons: {
     title: t('Reasons'),
     meaning: t('Why goods come back.'),
-    nameOf: (number) => t('Name of reason {number}', { number }),
-    isVisible: (number) => t('Reason {number} is visible', { number }),
+    nameOf: (number: string) => t('Name of reason {number}', { number }),
+    isVisible: (number: string) => t('Reason {number} is visible', { number }),
   },
   methods: {
     title: t('Compensation'),
     meaning: t('What the customer gets for the goods.'),
-    nameOf: (number) => t('Name of compensation {number}', { number }),
-    isVisible: (number) => t('Compensation {number} is visible', { number }),
+    nameOf: (number: string) => t('Name of compensation {number}', { number }),
+    isVisible: (number: string) => t('Compensation {number} is visible', { number }),
   },
   statuses: {
     title: t('Statuses'),
     meaning: t('How far a return has come. A new return begins with status 1.'),
-    nameOf: (number) => t('Name of status {number}', { number }),
-    isVisible: (number) => t('Status {number} is visible', { number }),
+    nameOf: (number: string) => t('Name of status {number}', { number }),
+    isVisible: (number: string) => t('Status {number} is visible', { number }),
   },
 }
 

@@ -23,7 +23,7 @@ import { actorOf, type Form, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
-import { documentPages } from './documents.ts'
+import { documentsPage, saveDocuments } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 import { savedPage } from './saved-page.ts'
 
@@ -32,22 +32,15 @@ const currencies = Intl.supportedValuesOf('currency')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, names for returns and documents. */
 export function settingsPages(app: FastifyInstance, services: AccessServices): void {
-  savedPage(app, services, { privilege: 'Settings', path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
-  savedPage(app, services, {
-    privilege: 'Settings',
-    path: '/admin/settings/order-statuses',
-    pageOf: statusesPage,
-    save: saveStatuses,
-  })
+  const saved = [
+    { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
+    { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },
+    { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods },
+    { path: '/admin/settings/documents', pageOf: documentsPage, save: saveDocuments },
+  ]
+  for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
-  savedPage(app, services, {
-    privilege: 'Settings',
-    path: '/admin/settings/payment-methods',
-    pageOf: methodsPage,
-    save: saveMethods,
-  })
   returnListPages(app, services)
-  documentPages(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {

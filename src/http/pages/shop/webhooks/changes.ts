@@ -4,6 +4,7 @@ import type { Caller } from '../../../../engine/caller.ts'
 import { createRecord, deleteRecord, updateRecord } from '../../../../engine/changing/change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
 import { eventKind } from '../../../../engine/definition/event-kinds.ts'
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import type { Resource } from '../../../../engine/definition/resource.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { announce, deliveriesChannel } from '../../../../engine/recording/events.ts'
@@ -25,15 +26,8 @@ export interface By {
   readonly actor: Actor
 }
 
-interface WebhookRecord {
-  readonly Name: string
-  readonly Url: string
-  readonly EventType: number
-  readonly Format: string
-  readonly Enabled: boolean
-  /** Omitted: it is notified of all. */
-  readonly Members?: string
-}
+/** The definition of `Url` is that of any value. */
+type WebhookRecord = RecordOf<typeof webhooks> & { readonly Url: string }
 
 /** What a change did: the webhook's name, and details for the audit log. Null details: nothing, and no entry. */
 interface Done {

@@ -34,6 +34,21 @@ async function saidOf(file: string | Buffer, show: 'changes' | 'errors' | 'new' 
   return line?.at(-1) ?? ''
 }
 
+/** Adds the products P-1, P-2 and so on, with these members. */
+async function products(members: readonly object[]): Promise<void> {
+  const body = members.map((each, at) => ({
+    SKUInfo: { SKU: `P-${at + 1}`, Name: 'Name', Price: 1, Stock: 1 },
+    ...each,
+  }))
+  expect((await shop.call('POST', '/Products', { body })).statusCode).toBe(201)
+}
+
+/** What a file says of each of its lines: a SKU and what else the line has. */
+async function saidOfAll(head: string, lines: readonly string[], show: 'changes' | 'errors' = 'changes') {
+  const address = await takeIn('products', `SKUInfo.SKU${head}\n${lines.join('\n')}\n`)
+  return (await linesAt(address, show)).map((line) => line.at(-1))
+}
+
 describe('a character that text cannot have (U+0000)', () => {
   test.each(services.filter(canImport))('is an error of its line in every column of $all', async (service) => {
     const { resource } = service
@@ -194,33 +209,31 @@ test('cells that a row leaves out at its end are not given, and empty nothing', 
   expect(await read('Products', id)).toMatchObject({ ShortDescription: 'Short', Hide: true, SKUInfo: { Price: 2 } })
 })
 
-test.each([
-  ['Yes', true],
-  ['y', true],
-  [' TRUE ', true],
-  ['1', true],
-  ['No', false],
-  ['N', false],
-  ['false', false],
-])('a flag may be %j', async (text, value) => {
-  await product('P-1', { Hide: !value })
-  expect(await saidOf(`SKUInfo.SKU,Hide\nP-1,${text}\n`)).toBe(`Hide ${!value} → ${value}`)
+test('flags are written in several ways', async () => {
+  const flags = { Yes: true, y: true, ' TRUE ': true, 1: true, No: false, N: false, false: false }
+  await products(Object.values(flags).map((value) => ({ Hide: !value })))
+  const lines = Object.keys(flags).map((text, at) => `P-${at + 1},${text}`)
+  const changes = Object.values(flags).map((value) => `Hide ${!value} → ${value}`)
+  expect(await saidOfAll(',Hide', lines)).toEqual(changes)
 })
 
-test.each([
-  ['SKUInfo.Price', '-5', 'must not be below 0'],
-  ['SKUInfo.SalePrice', '-0.01', 'must not be below 0'],
-  ['PriceLevel3', '-1', 'must not be below 0'],
-  ['SKUInfo.Cost', '0.00001', 'must have at most 4 decimals'],
-  ['Weight', '1e-5', 'must have at most 4 decimals'],
-  ['SKUInfo.Stock', '12.34567', 'must have at most 4 decimals'],
-  ['SKUInfo.Price', '12,50 €', 'must be a number in digits: it has "€"'],
-])('%s of %s is an error of a stored and of a new record: %s', async (column, text, problem) => {
-  await product('P-1')
-  for (const sku of ['P-1', 'P-NEW']) {
-    const problems = await saidOf(`SKUInfo.SKU,${column},SKUInfo.Name\n${sku},"${text}",Name\n`, 'errors')
-    expect(problems).toBe(`${column} “${text}” ${problem}`)
-  }
+test('a number out of its bounds is an error of a stored and of a new record', async () => {
+  const columns = ['SKUInfo.Price', 'SKUInfo.SalePrice', 'PriceLevel3', 'SKUInfo.Cost', 'Weight', 'SKUInfo.Stock']
+  const wrong = [
+    ['SKUInfo.Price', '-5', 'must not be below 0'],
+    ['SKUInfo.SalePrice', '-0.01', 'must not be below 0'],
+    ['PriceLevel3', '-1', 'must not be below 0'],
+    ['SKUInfo.Cost', '0.00001', 'must have at most 4 decimals'],
+    ['Weight', '1e-5', 'must have at most 4 decimals'],
+    ['SKUInfo.Stock', '12.34567', 'must have at most 4 decimals'],
+    ['SKUInfo.Price', '12,50 €', 'must be a number in digits: it has "€"'],
+  ]
+  await products(wrong.map(() => ({})))
+  const cellsOf = (column?: string, text?: string) => columns.map((of) => (of === column ? `"${text}"` : '')).join()
+  const linesOf = (prefix: string) => wrong.map(([of, text], at) => `${prefix}${at + 1},Name,${cellsOf(of, text)}`)
+  const problems = wrong.map(([column, text, problem]) => `${column} “${text}” ${problem}`)
+  const lines = [...linesOf('P-'), ...linesOf('NEW-')]
+  expect(await saidOfAll(`,SKUInfo.Name,${columns}`, lines, 'errors')).toEqual([...problems, ...problems])
 })
 
 test('what a program stored is unchanged in a file, and what sums of floats leave is no decimal', async () => {
@@ -238,18 +251,21 @@ test('a sum has the decimals of the currency', async () => {
 })
 
 describe('a decimal comma', () => {
-  test.each([
-    ['12,5', '12.5'],
-    ['0,125', '0.125'],
-    ['+,5', '0.5'],
-    ['1234,567', '1234.567'],
-    ['1.234,56', '1234.56'],
-    ['1.234.567,891', '1234567.891'],
-    ['1,2345', '1.2345'],
-    ['7.25', '7.25'],
-  ])('is read in a semicolon file where it has one reading: %s', async (text, value) => {
-    await product('P-1')
-    expect(await saidOf(`SKUInfo.SKU;SKUInfo.Price\nP-1;${text}\n`)).toBe(`SKUInfo.Price 1 → ${value}`)
+  test('is read in a semicolon file where it has one reading', async () => {
+    const read = {
+      '12,5': '12.5',
+      '0,125': '0.125',
+      '+,5': '0.5',
+      '1234,567': '1234.567',
+      '1.234,56': '1234.56',
+      '1.234.567,891': '1234567.891',
+      '1,2345': '1.2345',
+      '7.25': '7.25',
+    }
+    await products(Object.keys(read).map(() => ({})))
+    const lines = Object.keys(read).map((text, at) => `P-${at + 1};${text}`)
+    const changes = Object.values(read).map((value) => `SKUInfo.Price 1 → ${value}`)
+    expect(await saidOfAll(';SKUInfo.Price', lines)).toEqual(changes)
   })
 
   test.each([
@@ -265,26 +281,32 @@ describe('a decimal comma', () => {
     )
   })
 
-  test.each([
-    ['1,234', '1.234', '1234'],
-    ['-12,000', '-12.000', '-12000'],
-    ['1.299', '1.299', '1299'],
-    ['1.000', '1.000', '1000'],
-    ['+999.125', '+999.125', '+999125'],
-  ])('is in doubt in a semicolon file like a point where thousands may begin: %s', async (text, decimal, whole) => {
-    await product('P-1')
+  test('is in doubt in a semicolon file like a point where thousands may begin', async () => {
+    const doubtful = [
+      ['1,234', '1.234', '1234'],
+      ['-12,000', '-12.000', '-12000'],
+      ['1.299', '1.299', '1299'],
+      ['1.000', '1.000', '1000'],
+      ['+999.125', '+999.125', '+999125'],
+    ]
+    const advised = doubtful.flatMap(([, decimal, whole]) => [`${decimal}0`, `${whole}`])
+    await products(advised.map(() => ({})))
     for (const column of ['SKUInfo.Price', 'StockAlert', 'ManufacturerID', 'SKUInfo.CatalogID']) {
-      if (column !== 'SKUInfo.Price' && !text.endsWith('.000')) continue
-      for (const sku of ['P-1', 'P-NEW']) {
-        const problems = await saidOf(`SKUInfo.SKU;${column};SKUInfo.Name\n${sku};${text};Name\n`, 'errors')
-        expect(problems).toContain(
-          `${column} “${text}” can be read as ${decimal} and as ${whole}. Write ${decimal}0 or ${whole}`,
-        )
-      }
+      const given = doubtful.filter(([text]) => column === 'SKUInfo.Price' || text === '1.000')
+      const lines = given.flatMap(([text], at) => [`P-${at + 1};${text};Name`, `NEW-${at};${text};Name`])
+      const problems = given.map(([text, decimal, whole]) => {
+        const advice = `Write ${decimal}0 or ${whole}`
+        return expect.stringContaining(`${column} “${text}” can be read as ${decimal} and as ${whole}. ${advice}`)
+      })
+      const said = await saidOfAll(`;${column};SKUInfo.Name`, lines, 'errors')
+      expect(said).toEqual(problems.flatMap((problem) => [problem, problem]))
     }
-    for (const advised of [`${decimal}0`, whole]) {
-      expect(await saidOf(`SKUInfo.SKU;Weight\nP-1;${advised}\n`)).toBe(`Weight 0 → ${Number(advised)}`)
-    }
+    expect(
+      await saidOfAll(
+        ';Weight',
+        advised.map((text, at) => `P-${at + 1};${text}`),
+      ),
+    ).toEqual(advised.map((text) => `Weight 0 → ${Number(text)}`))
   })
 
   test('is looked for in whole numbers that are none, and beside other errors', async () => {
@@ -355,27 +377,30 @@ describe('what a spreadsheet seems to have changed is marked', () => {
     expect(await countsAt(address)).toEqual(['Changed (2)'])
   })
 
-  test.each([
-    ['0099', '99', zeros],
-    ['000', '0', zeros],
-    ['x', '9.00E+19', shortened],
-    ['x', '-1,5e-7', shortened],
-  ])('%s as %s', async (before, after, mark) => {
-    await product('P-1', { MFGID: before })
-    expect(await saidOf(`SKUInfo.SKU;MFGID\nP-1;${after}\n`)).toBe(
-      `MFGID ${before} → ${after} | check “${after}” ${mark}`,
+  test('and nothing else', async () => {
+    const slips = [
+      ['0099', '99', zeros],
+      ['000', '0', zeros],
+      ['x', '9.00E+19', shortened],
+      ['x', '-1,5e-7', shortened],
+    ]
+    const others = [
+      ['0099', '099x'],
+      ['99', '0099'],
+      ['0990', '99'],
+      ['x', '12E'],
+      ['x', 'SKU-1E5'],
+    ]
+    const all = [...slips, ...others]
+    await products(all.map(([MFGID]) => ({ MFGID })))
+    const said = await saidOfAll(
+      ';MFGID',
+      all.map(([, after], at) => `P-${at + 1};${after}`),
     )
-  })
-
-  test.each([
-    ['0099', '099x'],
-    ['99', '0099'],
-    ['0990', '99'],
-    ['x', '12E'],
-    ['x', 'SKU-1E5'],
-  ])('but not %s as %s', async (before, after) => {
-    await product('P-1', { MFGID: before })
-    expect(await countsAt(await takeIn('products', `SKUInfo.SKU;MFGID\nP-1;${after}\n`))).toEqual(['Changes (1)'])
+    expect(said).toEqual([
+      ...slips.map(([before, after, mark]) => `MFGID ${before} → ${after} | check “${after}” ${mark}`),
+      ...others.map(([before, after]) => `MFGID ${before} → ${after}`),
+    ])
   })
 
   test('a new SKU that another one has with leading zeros', async () => {

@@ -105,6 +105,6 @@ test('whatever a file does to SKUs, what its preview promises is made, and SKUs 
         expect(after[ids.indexOf(id)]).toBe(sku)
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   )
 }, 120_000)

@@ -95,7 +95,7 @@ async function open(): Promise<void> {
       }
       return orShowAgain(
         reply,
-        () => receiveFile(request, reply, BYTES_MAX, use),
+        () => receiveFile(reply, BYTES_MAX, use),
         () => ({ template: '', title: '' }),
       )
     },

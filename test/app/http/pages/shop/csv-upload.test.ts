@@ -85,7 +85,7 @@ test('a file is answered wherever it is refused, whatever its size and the chunk
       expect(status).toBe(faults[fault].status)
       expect(page).toContain(faults[fault].says)
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   )
 }, 120_000)
 

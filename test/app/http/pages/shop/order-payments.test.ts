@@ -189,93 +189,36 @@ describe('an order that is not paid', () => {
   })
 })
 
-type Given = readonly [type: string, amount: number, captured?: number]
+/** The transactions that a text like 'Sale 50, Authorize 20 captured' stands for. */
+const given = (recorded: string) =>
+  [...recorded.matchAll(/([A-Za-z]+ ?) (-?[\d.]+)( captured)?/g)].map(([, type, amount, captured]) => ({
+    TransactionType: type,
+    TransactionAmount: Number(amount),
+    TransactionCaptured: captured === undefined ? 0 : 1,
+  }))
 
 /** What is recorded of an order of 100.00, its state, and what of it is open. */
-const cases: readonly (readonly [state: string, open: number, recorded: readonly Given[], fields?: object])[] = [
-  ['unpaid', 100, []],
-  ['unpaid', 100, [['Authorize', 100]]],
-  ['unpaid', 100, [['Void', 100]]],
-  [
-    'unpaid',
-    100,
-    [
-      ['Sale', 50],
-      ['Refund', 50],
-    ],
-  ],
-  ['unpaid', 130, [['Credit', 30]]],
-  ['unpaid', 100, [['Authorize', 100]], { BillingOnLinePayment: true }],
-  ['part-paid', 60, [['sale ', 40]]],
-  [
-    'part-paid',
-    70,
-    [
-      ['Sale', 50],
-      ['Refund', -20],
-    ],
-  ],
-  ['paid', 0, [['Authorize', 100, 1]]],
-  [
-    'paid',
-    0,
-    [
-      ['Sale', 99.5],
-      ['Capture', 0.5],
-    ],
-  ],
-  [
-    'paid',
-    0,
-    [
-      ['Sale', 150],
-      ['Refund', 50],
-    ],
-  ],
-  ['paid', 0, [], { OrderAmount: 0 }],
-  ['paid', 100, [], { BillingOnLinePayment: true }],
-  [
-    'part-refunded',
-    0,
-    [
-      ['Sale', 100],
-      ['Refund', 0.01],
-    ],
-  ],
-  [
-    'part-refunded',
-    0,
-    [
-      ['Sale', 150],
-      ['Sale', -100],
-    ],
-  ],
-  [
-    'refunded',
-    0,
-    [
-      ['Sale', 100],
-      ['Credit', 100],
-    ],
-  ],
-  [
-    'refunded',
-    0,
-    [
-      ['Sale', 100],
-      ['Refund', 130],
-    ],
-  ],
-  ['overpaid', -0.0001, [['Sale', 100.0001]]],
-  [
-    'overpaid',
-    -30,
-    [
-      ['Sale', 150],
-      ['Refund', 20],
-    ],
-  ],
-  ['overpaid', -5, [['Sale', 5]], { OrderAmount: 0 }],
+const cases: readonly (readonly [state: string, open: number, recorded: string, fields?: object])[] = [
+  ['unpaid', 100, ''],
+  ['unpaid', 100, 'Authorize 100'],
+  ['unpaid', 100, 'Void 100'],
+  ['unpaid', 100, 'Sale 50, Refund 50'],
+  ['unpaid', 130, 'Credit 30'],
+  ['unpaid', 100, 'Authorize 100', { BillingOnLinePayment: true }],
+  ['part-paid', 60, 'sale  40'],
+  ['part-paid', 70, 'Sale 50, Refund -20'],
+  ['paid', 0, 'Authorize 100 captured'],
+  ['paid', 0, 'Sale 99.5, Capture 0.5'],
+  ['paid', 0, 'Sale 150, Refund 50'],
+  ['paid', 0, '', { OrderAmount: 0 }],
+  ['paid', 100, '', { BillingOnLinePayment: true }],
+  ['part-refunded', 0, 'Sale 100, Refund 0.01'],
+  ['part-refunded', 0, 'Sale 150, Sale -100'],
+  ['refunded', 0, 'Sale 100, Credit 100'],
+  ['refunded', 0, 'Sale 100, Refund 130'],
+  ['overpaid', -0.0001, 'Sale 100.0001'],
+  ['overpaid', -30, 'Sale 150, Refund 20'],
+  ['overpaid', -5, 'Sale 5', { OrderAmount: 0 }],
 ]
 
 describe('the payment state of an order', () => {
@@ -301,9 +244,7 @@ describe('the payment state of an order', () => {
     for (const [, , recorded, fields] of cases) {
       const id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID: customerId })
       await shop.call('PUT', `/Orders/${id}`, { body: { OrderAmount: 100, ...fields } })
-      for (const [TransactionType, TransactionAmount, TransactionCaptured = 0] of recorded) {
-        await shop.add(`/Orders/${id}/Transactions`, { TransactionType, TransactionAmount, TransactionCaptured })
-      }
+      for (const body of given(recorded)) await shop.add(`/Orders/${id}/Transactions`, body)
       ids.push(id)
     }
     const { url } = await issueCustomerToken(

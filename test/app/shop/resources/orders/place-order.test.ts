@@ -308,7 +308,7 @@ describe('what an order is made of', () => {
         for (const each of [...charges, ...discountsStored]) expect(units(each) % 100).toBe(0)
         expect(units(orderFigures(order, shop.store.currency).sum)).toBe(units(order.OrderAmount))
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     )
   }, 60_000)
 

@@ -41,7 +41,7 @@ test('whatever is done to orders and their returns, also at once, a stock is wha
         await expectSettled(ground)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   )
 }, 120_000)
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { lastCalls } from '../../../../../access/applications/calls/call-log.ts'
 import { bothOf, exceeds } from '../../../../../access/applications/privileges.ts'
@@ -58,74 +58,80 @@ const removal = namedObject({ Force: z.literal('true', 'must be true or absent')
 export function restApiPages(app: FastifyInstance, services: Subscribing): void {
   const { page } = adminPages(app, ['Keys', 'read'])
   const { get, page: changing, form } = adminPages(app, ['Keys', 'write'])
-
+  const one = `${home}/:subscriptionId`
+  const shown = (request: FastifyRequest) => applicationPage(services, request)
   page(home, (request) => listPage(services, request))
-  page(`${home}/:subscriptionId`, (request) => applicationPage(services, request))
-  changing(`${home}/:subscriptionId/unsubscribe`, (request) => unsubscribePage(services, request, false))
-
-  get(`${home}/subscribe`, async (request, reply) => {
-    const { PublicKey: given } = request.query as { PublicKey?: unknown }
-    const work = async () => {
-      const { PublicKey } = readInput(publicKeyOnly, { PublicKey: given })
-      const existing = await services.db.subscription.findFirst({
-        where: { storeId: merchantOf(request).store.id, application: { publicKey: PublicKey, openToMerchants: true } },
-        select: { id: true },
-      })
-      if (existing) return reply.redirect(`${home}/${existing.id}`, 303)
-      return sendPage(reply, await subscribePage(services, PublicKey))
-    }
-    return orShowAgain(reply, work, () => listPage(services, request, textIn(request.query, 'PublicKey')))
-  })
-
-  const agreeTo = (request: FastifyRequest, publicKey: string, agreed: Privileges) => {
-    const merchant = merchantOf(request)
-    const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: grantableBy(merchant) }
-    return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
-  }
-  const subscribeStore = async (request: FastifyRequest) => {
-    const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
-    const { id, postBackUrl } = await agreeTo(request, PublicKey, agreed)
-    const location = `${home}/${id}?notice=subscribed`
-    if (wantsHtml(request)) return location
-    return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
-  }
-  form(`${home}/subscribe`, subscribeStore, (request, _reply, { field }) => {
-    const publicKey = textIn(formOf(request), 'PublicKey').trim()
-    return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
-  })
-
-  const agree = async (request: FastifyRequest) => {
-    const { publicKey } = await subscriptionIn(services, request)
-    const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
-    const { id } = await agreeTo(request, publicKey, agreed)
-    return `${home}/${id}?notice=agreed`
-  }
-  form(`${home}/:subscriptionId/agree`, agree, (request) => applicationPage(services, request))
-
-  const keep = async (request: FastifyRequest) => {
-    const { subscriptionId } = readIds(request.params, 'subscriptionId')
-    const { Keep: isKept } = readInput(keeping, formOf(request))
-    await keepBodies(services, {
-      storeId: merchantOf(request).store.id,
-      subscriptionId,
-      isKept,
-      actor: actorOf(request),
-    })
-    return `${home}/${subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
-  }
-  form(`${home}/:subscriptionId/bodies`, keep, (request) => applicationPage(services, request))
-
-  const remove = async (request: FastifyRequest) => {
-    const { id: subscriptionId } = await subscriptionIn(services, request)
-    const { Force } = readInput(removal, formOf(request))
-    const storeId = merchantOf(request).store.id
-    const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
-    await unsubscribe(services, asked).catch(adviseMerchant)
-    return `${home}?notice=unsubscribed`
-  }
-  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, _reply, { kind }) =>
-    unsubscribePage(services, request, kind === 'bad-gateway'),
+  page(one, shown)
+  get(`${home}/subscribe`, (request, reply) => offer(services, request, reply))
+  form(
+    `${home}/subscribe`,
+    (request) => subscribeStore(services, request),
+    (request, _reply, { field }) => {
+      const publicKey = textIn(formOf(request), 'PublicKey').trim()
+      return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
+    },
   )
+  form(`${one}/agree`, (request) => agree(services, request), shown)
+  form(`${one}/bodies`, (request) => keep(services, request), shown)
+  changing(`${one}/unsubscribe`, (request) => unsubscribePage(services, request, false))
+  form(
+    `${one}/unsubscribe`,
+    (request) => remove(services, request),
+    (request, _reply, { kind }) => unsubscribePage(services, request, kind === 'bad-gateway'),
+  )
+}
+
+/** Shows what an application asks for, or leads to one that the store has. */
+function offer(services: Subscribing, request: FastifyRequest, reply: FastifyReply) {
+  const { PublicKey: given } = request.query as { PublicKey?: unknown }
+  const work = async () => {
+    const { PublicKey } = readInput(publicKeyOnly, { PublicKey: given })
+    const existing = await services.db.subscription.findFirst({
+      where: { storeId: merchantOf(request).store.id, application: { publicKey: PublicKey, openToMerchants: true } },
+      select: { id: true },
+    })
+    if (existing) return reply.redirect(`${home}/${existing.id}`, 303)
+    return sendPage(reply, await subscribePage(services, PublicKey))
+  }
+  return orShowAgain(reply, work, () => listPage(services, request, textIn(request.query, 'PublicKey')))
+}
+
+async function subscribeStore(services: Subscribing, request: FastifyRequest) {
+  const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
+  const { id, postBackUrl } = await agreeTo(services, request, PublicKey, agreed)
+  const location = `${home}/${id}?notice=subscribed`
+  if (wantsHtml(request)) return location
+  return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
+}
+
+async function agree(services: Subscribing, request: FastifyRequest): Promise<string> {
+  const { publicKey } = await subscriptionIn(services, request)
+  const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
+  const { id } = await agreeTo(services, request, publicKey, agreed)
+  return `${home}/${id}?notice=agreed`
+}
+
+function agreeTo(services: Subscribing, request: FastifyRequest, publicKey: string, agreed: Privileges) {
+  const merchant = merchantOf(request)
+  const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: grantableBy(merchant) }
+  return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
+}
+
+async function keep(services: Subscribing, request: FastifyRequest): Promise<string> {
+  const { subscriptionId } = readIds(request.params, 'subscriptionId')
+  const { Keep: isKept } = readInput(keeping, formOf(request))
+  const storeId = merchantOf(request).store.id
+  await keepBodies(services, { storeId, subscriptionId, isKept, actor: actorOf(request) })
+  return `${home}/${subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
+}
+
+async function remove(services: Subscribing, request: FastifyRequest): Promise<string> {
+  const { id: subscriptionId } = await subscriptionIn(services, request)
+  const { Force } = readInput(removal, formOf(request))
+  const storeId = merchantOf(request).store.id
+  const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
+  await unsubscribe(services, asked).catch(adviseMerchant)
+  return `${home}?notice=unsubscribed`
 }
 
 async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<HtmlPage> {
