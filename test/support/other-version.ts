@@ -15,6 +15,7 @@ interface MigrationFiles {
 interface Modules {
   'foundation/database/client.ts': typeof import('../../src/foundation/database/client.ts')
   'foundation/database/migrations.ts': typeof import('../../src/foundation/database/migrations.ts')
+  'operations/installation/upgrade-plan.ts': typeof import('../../src/operations/installation/upgrade-plan.ts')
   'operations/installation/upgrades.ts': typeof import('../../src/operations/installation/upgrades.ts')
 }
 

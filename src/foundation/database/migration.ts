@@ -14,7 +14,7 @@ export interface Migration {
   /** The oldest version whose servers may run on a database that has it; those of later versions start on it without knowing it. */
   readonly oldest: string
   /** The index that it builds, outside of a transaction and while its table is written. */
-  readonly index: string | null
+  readonly index: { readonly name: string; readonly table: string } | null
   /** What rewrites rows after the start. */
   readonly slices: Slices | null
   /** The migration whose rows must all be rewritten before. */
@@ -31,7 +31,7 @@ export interface Slices {
 
 const OLDEST = /^-- Servers from (\d+\.\d+\.\d+) on may run on it\.$/m
 const NEEDS = /^-- It needs the slices of (\w+)\.$/m
-const INDEX = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY "(\w+)"/m
+const INDEX = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY "(\w+)" ON "(\w+)"/m
 const SLICES = /^-- Slices of "(\w+)" by ("\w+"(?:, "\w+")*)\.$/m
 
 /** The migrations of this version, in order. */
@@ -46,11 +46,12 @@ export function readMigration(name: string): Migration {
   const folder = `${migrationsFolder}/${name}`
   const sql = readFileSync(`${folder}/migration.sql`, 'utf8')
   const slices = `${folder}/slices.sql`
+  const [, index = '', indexed = ''] = INDEX.exec(sql) ?? []
   return {
     name,
     sql,
     oldest: oldestIn(sql) ?? programVersion,
-    index: INDEX.exec(sql)?.[1] ?? null,
+    index: index === '' ? null : { name: index, table: indexed },
     slices: existsSync(slices) ? readSlices(readFileSync(slices, 'utf8')) : null,
     needs: NEEDS.exec(sql)?.[1] ?? null,
   }
@@ -86,6 +87,7 @@ export function refuseUnknown(name: string, note: string | null): void {
   throw new StartupError(`The database has migration ${name}, which this version does not know: start ${needed}.`)
 }
 
-function isAtMost(version: string, other: string): boolean {
+/** Compares two versions, such as `0.10.0` and `0.9.1`. */
+export function isAtMost(version: string, other: string): boolean {
   return version.localeCompare(other, 'en', { numeric: true }) <= 0
 }

@@ -2,14 +2,13 @@ import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
-import { programVersion } from '../process/version.ts'
 import { locks } from './advisory-locks.ts'
 import { type Connection, hostOf, queryWithin, reasonOf, withConnection } from './connection.ts'
-import { knownMigrations, type Migration, noteOf, readMigration, refuseUnknown } from './migration.ts'
+import { isAtMost, knownMigrations, type Migration, noteOf, readMigration, refuseUnknown } from './migration.ts'
 import { refuseMoved } from './moved.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 import { Outage } from './outage.ts'
-import { areServersRunning } from './process-lock.ts'
+import { runningVersions } from './process-lock.ts'
 import { queryOf } from './query.ts'
 import { finishSlices } from './slices.ts'
 
@@ -116,7 +115,7 @@ interface History {
 }
 
 /** Throws `StartupError` for a history that this version can neither continue nor run on. */
-export async function readHistory(client: pg.Client): Promise<History> {
+async function readHistory(client: pg.Client): Promise<History> {
   const { rows: applied } = await client.query<{ name: string; note: string | null; isFinished: boolean }>(`
     SELECT "migration_name" AS "name", "logs" AS "note", "finished_at" IS NOT NULL AS "isFinished"
     FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL ORDER BY "migration_name"`)
@@ -130,6 +129,13 @@ export async function readHistory(client: pg.Client): Promise<History> {
   for (const { name, note } of unknown) refuseUnknown(name, note)
   const names = new Set(applied.map(({ name }) => name))
   return { missing: known.filter((name) => !names.has(name)), unknown: unknown.map(({ name }) => name) }
+}
+
+/** The migrations that the next start of this version would apply. Changes nothing. */
+export async function findMissing(client: pg.Client): Promise<readonly Migration[]> {
+  const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
+  const missing = tables.length > 0 ? (await readHistory(client)).missing : knownMigrations()
+  return missing.map(readMigration)
 }
 
 /** The first missing migration; null: there is none. */
@@ -178,20 +184,21 @@ function isHeldUp(error: unknown): boolean {
 
 async function apply(client: Connection, migration: Migration, { isInUse, warn }: Applying): Promise<boolean> {
   const { name, sql, index, needs } = migration
-  const isAlone = migration.oldest === programVersion
   const database = { query: queryOf(client) }
-  if (isAlone && (await areServersRunning(database)))
+  const running = await runningVersions(database)
+  const older = running.find((version) => !isAtMost(migration.oldest, version))
+  if (older !== undefined)
     throw new StartupError(
-      `Migration ${name} cannot be applied beside servers of the version before. Stop them all, and start again`,
+      `Migration ${name} cannot be applied beside servers of version ${older}. Stop them all, and start again`,
     )
-  if (needs !== null) await finishSlices(database, readMigration(needs), warn)
-  if (index !== null && (await hasOwnSession(client))) return buildIndex(client, migration, index)
+  if (needs !== null) await finishSlices(database, readMigration(needs), { isAlone: running.length === 0, warn })
+  if (index !== null && (await hasOwnSession(client))) return buildIndex(client, migration, index.name)
   return inTransaction(client, async () => {
     await holdMigrations(client)
     await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
     if (!(await isNext(client, name))) return false
     if (index !== null) await client.query(sql.replace(' CONCURRENTLY', ''))
-    else if (isInUse && !isAlone) await queryWithin(client, { text: sql }, HELD_MS_MAX)
+    else if (isInUse && running.length > 0) await queryWithin(client, { text: sql }, HELD_MS_MAX)
     else await client.query(sql)
     await record(client, migration)
     return true
@@ -204,7 +211,7 @@ async function isNext(client: pg.Client, name: string): Promise<boolean> {
 }
 
 /** Whether what a connection holds is its own: a pooler makes up the process id of its connections. */
-async function hasOwnSession(client: Connection): Promise<boolean> {
+export async function hasOwnSession(client: Connection): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_backend_pid() = $1 AS "isOwn"', [client.processId])
   return rows[0].isOwn
 }

@@ -33,12 +33,17 @@ export function noteLostLock(): void {
   held = null
 }
 
-/** Whether a server runs on the database: each that is not behind a pooler alone holds such a lock. */
-export async function areServersRunning({ query }: Query): Promise<boolean> {
-  const servers = await query(
-    `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
+/** Of servers from before their connections had names. */
+const UNNAMED = '0.2.0'
+
+/** The versions of the servers that run on the database: each that is not behind a pooler alone holds such a lock. */
+export async function runningVersions({ query }: Query): Promise<readonly string[]> {
+  const servers = await query<{ version: string | null }>(
+    `SELECT substring("application_name" FROM '^store-platform (.+)$') AS "version"
+     FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
+     WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     [locks.process],
   )
-  return servers.length > 0
+  return servers.map(({ version }) => version ?? UNNAMED)
 }

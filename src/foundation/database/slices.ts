@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { StartupError } from '../process/startup-error.ts'
 import type { Migration, Slices } from './migration.ts'
 import type { Query } from './query.ts'
 
@@ -70,15 +71,19 @@ function between({ key }: Slices, after: Kept['position'], until: Kept['position
   return compared.filter((each) => each !== null).join(' AND ') || 'true'
 }
 
-/** Rewrites what is left in one go, for a migration that needs it. Only where no server of the version before runs. */
+/** Rewrites what is left in one go, for a migration that needs it. Throws `StartupError` where servers run, which go on by themselves. */
 export async function finishSlices(
   database: Query,
   migration: Migration,
-  say: (message: string) => void,
+  { isAlone, warn }: { readonly isAlone: boolean; readonly warn: (message: string) => void },
 ): Promise<void> {
   const { rows, table, isDone } = await progressOf(database, migration)
   if (isDone) return
-  say(`Migration ${migration.name} has rewritten ${rows} of about ${table} rows; the rest is rewritten now`)
+  if (!isAlone)
+    throw new StartupError(
+      `Servers still rewrite rows for migration ${migration.name}: ${rows} of about ${table} are done. Start again when all are`,
+    )
+  warn(`Migration ${migration.name} has rewritten ${rows} of about ${table} rows; the rest is rewritten now`)
   for (let isLeft = true; isLeft; ) {
     await database.query('BEGIN')
     const progress = await rewriteSlice(database, migration, SLICE_ROWS * 20)

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { holdMigrations } from '../../../foundation/database/migrations.ts'
-import { areServersRunning } from '../../../foundation/database/process-lock.ts'
+import { runningVersions } from '../../../foundation/database/process-lock.ts'
 import { type Query, qualified, queryOf } from '../../../foundation/database/query.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import { RowCounter, SectionReader } from './rows.ts'
@@ -48,7 +48,7 @@ async function fill(client: pg.Client, contents: Contents, options: FillOptions)
   const { onRows = () => {}, onStored = () => {}, prepare, finish } = options
   const database = { query: queryOf(client) }
   await holdMigrations(client)
-  if (await areServersRunning(database))
+  if ((await runningVersions(database)).length > 0)
     throw new StartupError('A server runs on the database that is to be filled. Stop it, and run the command again')
   await prepare?.(database)
   const tables = await findTables(database)

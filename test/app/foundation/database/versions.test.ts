@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { Connection } from '../../../../src/foundation/database/connection.ts'
+import { keepConnected } from '../../../../src/foundation/database/connection.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { lockProcess, noteLostLock } from '../../../../src/foundation/database/process-lock.ts'
 import type { Log } from '../../../../src/foundation/process/log.ts'
@@ -83,18 +83,12 @@ test.each([
 })
 
 describe('beside a server of this version', () => {
-  test('a migration that none may run on is refused before it begins', async () => {
-    const other = new Connection({ connectionString: url })
-    await other.connect()
-    await lockProcess(other)
-    onTestFinished(async () => {
-      noteLostLock()
-      await other.end()
-    })
+  test('a migration that it may not run on is refused before it begins', async () => {
+    await runBeside()
     const name = nextName()
 
     await expect(upgrade('CREATE TABLE "Alone" ();', undefined, name)).rejects.toThrow(
-      `Migration ${name} cannot be applied beside servers of the version before. Stop them all, and start again`,
+      `Migration ${name} cannot be applied beside servers of version ${programVersion}. Stop them all, and start again`,
     )
     expect((await client.query(`SELECT to_regclass('"Alone"') AS "table"`)).rows).toEqual([{ table: null }])
   })
@@ -133,6 +127,43 @@ describe('beside a server of this version', () => {
     await forget(name)
   })
 })
+
+test('what the next start would do is said before, and nothing is done', async () => {
+  const [alone, index, sliced] = [nextName(), nextName(), nextName()]
+  const later = otherVersion('9.0.0', {
+    [alone]: { migration: 'SELECT 1;' },
+    [index]: { migration: `${beside}\nCREATE INDEX CONCURRENTLY "Order_x_idx" ON "Order" ("storeId");` },
+    [sliced]: {
+      migration: `${beside}\nSELECT 1;`,
+      slices: `-- Slices of "Order" by "storeId", "id".\nUPDATE "Order" r SET "id" = "id" WHERE $slice;`,
+    },
+  })
+  onTestFinished(later.remove)
+  await runBeside()
+  const { planUpgrade } = await later.load('operations/installation/upgrade-plan.ts')
+
+  const { steps, running, toStop } = await planUpgrade(url)
+
+  expect(steps.map(({ migration, kind, table }) => [migration, kind, table?.name])).toEqual([
+    [alone, 'alone', undefined],
+    [index, 'index', 'Order'],
+    [sliced, 'statements', undefined],
+    [sliced, 'rows', 'Order'],
+  ])
+  expect([running, toStop]).toEqual([[programVersion], [programVersion]])
+  expect(await migrate(url)).toEqual([])
+})
+
+/** Holds the lock of a process, as a server does, until the end of the test or before. */
+async function runBeside(): Promise<() => Promise<void>> {
+  const kept = await keepConnected(url, { setUp: lockProcess, onLost: noteLostLock })
+  const stop = async () => {
+    noteLostLock()
+    await kept.stop()
+  }
+  onTestFinished(stop)
+  return stop
+}
 
 describe('rows that are rewritten in slices', () => {
   const rows = 2_300
@@ -184,11 +215,16 @@ describe('rows that are rewritten in slices', () => {
     const contracting = otherVersion('9.1.0', {
       [name]: { migration: expansion, slices },
       [last]: {
-        migration: `-- It needs the slices of ${name}.\nALTER TABLE "Sliced" ALTER COLUMN "length" SET NOT NULL;`,
+        migration: `${beside}\n-- It needs the slices of ${name}.\nALTER TABLE "Sliced" ALTER COLUMN "length" SET NOT NULL;`,
       },
     })
     onTestFinished(contracting.remove)
     const said: string[] = []
+    const stop = await runBeside()
+    await expect((await contracting.load('foundation/database/migrations.ts')).migrate(url)).rejects.toThrow(
+      `Servers still rewrite rows for migration ${name}: 0 of about ${rows} are done. Start again when all are`,
+    )
+    await stop()
 
     const applied = await (await contracting.load('foundation/database/migrations.ts')).migrate(url, (message) =>
       said.push(message),
