@@ -36,7 +36,8 @@ const words: Readonly<Record<UpgradeStep['kind'], (step: UpgradeStep) => string>
   statements: () => 'at once; nobody waits longer than 0.4 s',
   alone: () => 'no server of the version before may run; it takes up to two minutes for a million orders',
   index: (step) => `builds an index of ${rowsOf(step)} while the table is read and written`,
-  'plain index': (step) => `builds an index of ${rowsOf(step)}; without DATABASE_DIRECT_URL, writes to the table wait as long`,
+  'plain index': (step) =>
+    `builds an index of ${rowsOf(step)}; without DATABASE_DIRECT_URL, writes to the table wait as long`,
   rows: (step) => `rewrites ${rowsOf(step)} after the start, while the store is open`,
 }
 

@@ -24,14 +24,14 @@ interface Kept {
 }
 
 /**
- * Rewrites the next slice in the transaction of `database`, which is its own. Null: another process is at work. A kill at any line leaves the slice
+ * Rewrites the next slice in the transaction of `database`, which is its own; `isLast`: with it all are done. Null: another process is at work. A kill at any line leaves the slice
  * to the next one.
  */
 export async function rewriteSlice(
   database: Query,
   { name, slices }: Migration,
   rowsMax = SLICE_ROWS,
-): Promise<Progress | null> {
+): Promise<(Progress & { readonly isLast: boolean }) | null> {
   if (slices === null) throw new Error(`${name} has no slices`)
   await database.query(`INSERT INTO "Upgrade" ("name") VALUES ($1) ON CONFLICT DO NOTHING`, [name])
   const [kept] = await database.query<Kept>(
@@ -39,10 +39,11 @@ export async function rewriteSlice(
      WHERE "name" = $1 FOR UPDATE SKIP LOCKED`,
     [name],
   )
-  if (kept === undefined || kept.isDone) return kept ?? null
+  if (kept === undefined || kept.isDone) return kept === undefined ? null : { ...kept, isLast: false }
   const { count, end } = await nextSlice(database, slices, kept.position, rowsMax)
   if (count > 0) await database.query(slices.sql.replaceAll('$slice', between(slices, kept.position, end)))
-  const progress = { rows: kept.rows + count, isDone: count < rowsMax }
+  const isDone = count < rowsMax
+  const progress = { rows: kept.rows + count, isDone, isLast: isDone }
   await database.query(
     `UPDATE "Upgrade" SET "position" = $2::jsonb, "rows" = $3, "doneAt" = CASE WHEN $4 = 1 THEN clock_timestamp() END WHERE "name" = $1`,
     [name, JSON.stringify(end), progress.rows, Number(progress.isDone)],

@@ -55,8 +55,8 @@ export function createUpgrades({ db, log }: { readonly db: Db; readonly log: Log
       const startedAt = performance.now()
       const progress = await inTransaction(db, (tx) => rewriteSlice(queryIn(tx), migration))
       if (progress === null) return false
-      const { rows, isDone } = progress
-      if (isDone) log.info({ migration: migration.name, rows }, 'rows of an upgrade are rewritten')
+      const { rows, isDone, isLast } = progress
+      if (isLast) log.info({ migration: migration.name, rows }, 'rows of an upgrade are rewritten')
       if (isDone) return true
       await delay((performance.now() - startedAt) * REST)
     }
