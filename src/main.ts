@@ -23,6 +23,7 @@ import { showProcess } from './http/server/figures/process-figures.ts'
 import { webServer } from './http/server/requests/listen.ts'
 import { scheduledBackups } from './operations/installation/backup/schedule.ts'
 import { storeDerivedSecrets } from './operations/installation/secret-key/store-derived.ts'
+import { createUpgrades } from './operations/installation/upgrades.ts'
 import { ensureSandbox } from './operations/sandbox/create.ts'
 import { fillSandbox } from './operations/sandbox/records.ts'
 import { createTestStores } from './operations/sandbox/runner.ts'
@@ -99,6 +100,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
+  parts.add('the upgrades', createUpgrades(background))
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })

@@ -240,16 +240,22 @@ function stampsBehind(row: Row, caller: Caller): Row {
   return stamps(row, caller, new Date(now))
 }
 
-/** Inserts rows that have every column of the table, by name. */
+/** Inserts rows by the columns that all of them have. A column that only a later version knows gets its default. */
 export async function insertRows({ db }: Caller, table: string, rows: readonly Row[], onConflict: Sql = empty) {
-  if (rows.length === 0) return
+  const [first] = rows
+  if (first === undefined) return
   const name = identifier(table)
+  const columns = join(sharedKeys(first, rows).map(identifier))
   await execute(db)`
-    INSERT INTO ${name}
-    SELECT * FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`
+    INSERT INTO ${name} (${columns})
+    SELECT ${columns} FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`
 }
 
-/** Replaces a stored row with the same primary key. */
+function sharedKeys(first: Row, rows: readonly Row[]): string[] {
+  return Object.keys(first).filter((name) => rows.every((row) => name in row))
+}
+
+/** Replaces a stored row with the same primary key, in these columns. */
 export function upsertOn(primaryKey: readonly string[], columns: readonly string[]): Sql {
   const others = columns.filter((name) => !primaryKey.includes(name)).map(identifier)
   const assignments = others.map((name) => sql`${name} = excluded.${name}`)
@@ -303,7 +309,8 @@ async function replaceRows(caller: Caller, name: string, field: TableList, chang
       USING json_to_recordset(${JSON.stringify(gone)}::text::json) AS g ("parent" int, "key" text)
       WHERE r."storeId" = ${caller.store.id}::int AND r.${identifier(parent)} = g."parent"
         AND r.${identifier(column)}::text = g."key"`
-  const insertion = () => insertRows(caller, table, changed, upsertOn(primaryKey, Object.keys(changed[0] ?? {})))
+  const insertion = () =>
+    insertRows(caller, table, changed, upsertOn(primaryKey, sharedKeys(changed[0] ?? {}, changed)))
   // The statements of one connection run in this order.
   await Promise.all([deletion(), insertion()])
 }

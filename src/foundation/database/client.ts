@@ -3,6 +3,7 @@ import { adapterOf, beginning } from './adapter.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { databaseError } from './outage.ts'
 import { CONNECT_MS_MAX, type ConnectOptions, type OpenTransaction, Pool } from './pool.ts'
+import type { Query } from './query.ts'
 import { sql } from './sql.ts'
 
 export type Db = PrismaClient
@@ -85,6 +86,16 @@ export function queryRows<T>(db: Db | Transaction | Pool): Tag<T[]> {
     const statement = sql(...template)
     const runner = runnerOf(db)
     return runner ? (await runner.run(statement)).rows : (db as Transaction).$queryRaw<T[]>(statement)
+  }
+}
+
+/** The transaction `tx` of `inTransaction`, asked by SQL text. Only a text with values is kept prepared. */
+export function queryIn(tx: Transaction): Query {
+  const transaction = open.get(tx)?.transaction
+  if (transaction === undefined) throw new Error('Not a transaction of inTransaction')
+  return {
+    query: async (text, values = []) =>
+      (await transaction.run({ text, ...(values.length > 0 && { values: [...values] }) })).rows,
   }
 }
 

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { programVersion } from '../process/version.ts'
 import { Outage } from './outage.ts'
 
 // Connections, and those outside the pools.
@@ -173,6 +174,8 @@ async function openConnection(
 ): Promise<Connection> {
   const client = new Connection({
     connectionString: url,
+    // Of the connection that holds the lock of the process, the version is asked (process-lock.ts).
+    application_name: `store-platform ${programVersion}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     // The system default is two hours, which is too long to notice a dead connection.

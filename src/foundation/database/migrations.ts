@@ -1,22 +1,27 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
 import { locks } from './advisory-locks.ts'
-import { hostOf, reasonOf, withConnection } from './connection.ts'
+import { type Connection, hostOf, queryWithin, reasonOf, withConnection } from './connection.ts'
+import { isAtMost, knownMigrations, type Migration, noteOf, readMigration, refuseUnknown } from './migration.ts'
 import { refuseMoved } from './moved.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
+import { Outage } from './outage.ts'
+import { runningVersions } from './process-lock.ts'
 import { queryOf } from './query.ts'
-
-const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
+import { finishSlices } from './slices.ts'
 
 /** A migration that waits for a table keeps all who come after it waiting for that table too. */
-const LOCK_MS_MAX = 3_000
+const LOCK_MS_MAX = 200
+/** What a migration may take from its first lock on, where others go on meanwhile. */
+const HELD_MS_MAX = 400
 const LOCK_NOT_AVAILABLE = '55P03'
-const ATTEMPTS_MAX = 20
 const RETRY_MS = 500
+/** Somebody else's transaction may hold a row, and with it the table, for minutes. */
+const RETRIED_MS_MAX = 5 * 60_000
+/** Between two attempts to take an advisory lock: whoever waited for it in a statement would keep an index from being built. */
+const TRY_LOCK_EVERY_MS = 100
 
 /** SQLSTATE of RAISE WARNING. The severity text depends on the server's language. */
 const WARNING = '01000'
@@ -46,10 +51,10 @@ export async function migrate(
     if (version < SERVER_VERSION_MIN) {
       throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
     }
-    await lookAt(client, nameOf(url), warn)
+    const isInUse = await lookAt(client, nameOf(url), warn)
     const applied: string[] = []
-    for (let name = await applyNext(client, until); name !== null; name = await applyNext(client, until)) {
-      applied.push(name)
+    for (let next = await findNext(client, until); next !== null; next = await findNext(client, until)) {
+      if (await applyInTime(client, next, { isInUse, warn })) applied.push(next.name)
     }
     return applied
   }).catch((error) => {
@@ -57,12 +62,12 @@ export async function migrate(
   })
 }
 
-/** What no migration can mend stays as it is where there are stores. */
-async function lookAt(client: pg.Client, name: string, warn: (message: string) => void): Promise<void> {
+/** Returns whether there are stores. What no migration can mend stays as it is where there are. */
+async function lookAt(client: pg.Client, name: string, warn: (message: string) => void): Promise<boolean> {
   const database = { query: queryOf(client) }
   if (await hasStores(database)) {
     for (const fault of await findFaults(database)) warn(`The database at ${name} was made wrongly: ${fault}`)
-    return
+    return true
   }
   await inTransaction(
     client,
@@ -73,66 +78,171 @@ async function lookAt(client: pg.Client, name: string, warn: (message: string) =
     },
     'ROLLBACK',
   )
+  return false
 }
 
 /** Throws `StartupError` unless the database has exactly the migrations of this version. Changes nothing. */
 export async function refuseOtherSchema(client: pg.Client): Promise<void> {
   const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
-  if (tables.length > 0 && (await findMissing(client)).length === 0) return
-  throw new StartupError(
-    'The database is of an older version. Start this version of the server once, which migrates it',
-  )
-}
-
-/** The migrations of this version, in order. */
-export function knownMigrations(): readonly string[] {
-  return readdirSync(migrationsFolder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort()
+  const { missing, unknown } = tables.length > 0 ? await readHistory(client) : { missing: [''], unknown: [] }
+  if (missing.length > 0)
+    throw new StartupError(
+      'The database is of an older version. Start this version of the server once, which migrates it',
+    )
+  if (unknown.length > 0)
+    throw new StartupError(`The database has migration ${unknown[0]}, of a newer version. Use that version for this`)
 }
 
 /** Keeps every process from migrating the database, and so from starting on it, until the transaction ends. */
 export async function holdMigrations(client: pg.Client): Promise<void> {
-  await client.query('SELECT pg_advisory_xact_lock($1)', [locks.migrations])
+  await tryLock(client, 'pg_try_advisory_xact_lock')
 }
 
-/** The migrations that the database lacks, in order. Throws `StartupError` for a history that this version cannot continue. */
-async function findMissing(client: pg.Client): Promise<string[]> {
-  const { rows: applied } = await client.query<{ name: string; isFinished: boolean }>(`
-    SELECT "migration_name" AS "name", "finished_at" IS NOT NULL AS "isFinished"
-    FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL`)
-  const known = knownMigrations()
-  for (const { name, isFinished } of applied) {
-    if (!isFinished) {
-      throw new StartupError(
-        `Migration ${name} was begun by another tool and not finished: see "prisma migrate resolve".`,
-      )
-    }
-    if (!known.includes(name)) {
-      throw new StartupError(
-        `The database has migration ${name}, which this version does not know: start the newer version.`,
-      )
-    }
+/** Never waits in a statement, which would keep somebody who has the lock from building an index. */
+async function tryLock(client: pg.Client, take: 'pg_try_advisory_xact_lock' | 'pg_try_advisory_lock'): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(`SELECT ${take}($1) AS "isTaken"`, [locks.migrations])
+    if (rows[0].isTaken) return
+    await delay(TRY_LOCK_EVERY_MS)
   }
-  return known.filter((name) => !applied.some((row) => row.name === name))
 }
 
-/** Applies the first missing migration and returns its name; null: there is none. Tries again while others hold a table. */
-async function applyNext(client: pg.Client, until: string | undefined): Promise<string | null> {
-  for (let attempt = 1; ; attempt++) {
+interface History {
+  /** The migrations that the database lacks, in order. */
+  readonly missing: readonly string[]
+  /** Those of newer versions that servers of this one may run on. */
+  readonly unknown: readonly string[]
+}
+
+/** Throws `StartupError` for a history that this version can neither continue nor run on. */
+async function readHistory(client: pg.Client): Promise<History> {
+  const { rows: applied } = await client.query<{ name: string; note: string | null; isFinished: boolean }>(`
+    SELECT "migration_name" AS "name", "logs" AS "note", "finished_at" IS NOT NULL AS "isFinished"
+    FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL ORDER BY "migration_name"`)
+  const known = knownMigrations()
+  const unfinished = applied.find(({ isFinished }) => !isFinished)
+  if (unfinished)
+    throw new StartupError(
+      `Migration ${unfinished.name} was begun by another tool and not finished: see "prisma migrate resolve".`,
+    )
+  const unknown = applied.filter(({ name }) => !known.includes(name))
+  for (const { name, note } of unknown) refuseUnknown(name, note)
+  const names = new Set(applied.map(({ name }) => name))
+  return { missing: known.filter((name) => !names.has(name)), unknown: unknown.map(({ name }) => name) }
+}
+
+/** The migrations that the next start of this version would apply. Changes nothing. */
+export async function findMissing(client: pg.Client): Promise<readonly Migration[]> {
+  const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
+  const missing = tables.length > 0 ? (await readHistory(client)).missing : knownMigrations()
+  return missing.map(readMigration)
+}
+
+/** The first missing migration; null: there is none. */
+async function findNext(client: pg.Client, until: string | undefined): Promise<Migration | null> {
+  return inTransaction(client, async () => {
+    // Of the transaction, because behind a pooler the session would keep it.
+    await holdMigrations(client)
+    await client.query(prismaTable)
+    const [name] = (await readHistory(client)).missing
+    await refuseMoved({ query: queryOf(client) }, name !== undefined)
+    return name === undefined || (until !== undefined && name > until) ? null : readMigration(name)
+  })
+}
+
+interface Applying {
+  /** Whether somebody may wait for what a migration holds. */
+  readonly isInUse: boolean
+  readonly warn: (message: string) => void
+}
+
+/** Applies a migration unless another process has, and says whether it did. Tries again while others hold a table. */
+async function applyInTime(client: Connection, migration: Migration, applying: Applying): Promise<boolean> {
+  const triedFrom = performance.now()
+  for (;;) {
     try {
-      return await inTransaction(client, () => applyFirst(client, until))
+      return await apply(client, migration, applying)
     } catch (error) {
-      const isHeldUp = (error as { code?: string }).code === LOCK_NOT_AVAILABLE
-      if (!isHeldUp) throw error
-      if (attempt === ATTEMPTS_MAX)
+      if (!isHeldUp(error))
+        throw error instanceof StartupError
+          ? error
+          : new StartupError(
+              `Migration ${migration.name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`,
+            )
+      if (performance.now() - triedFrom > RETRIED_MS_MAX)
         throw new StartupError(
           'A migration waits for a table that another session holds; end that session, and start again',
         )
       await delay(RETRY_MS)
     }
   }
+}
+
+function isHeldUp(error: unknown): boolean {
+  return error instanceof Outage || (error as { code?: string }).code === LOCK_NOT_AVAILABLE
+}
+
+async function apply(client: Connection, migration: Migration, { isInUse, warn }: Applying): Promise<boolean> {
+  const { name, sql, index, needs } = migration
+  const database = { query: queryOf(client) }
+  const running = await runningVersions(database)
+  const older = running.find((version) => !isAtMost(migration.oldest, version))
+  if (older !== undefined)
+    throw new StartupError(
+      `Migration ${name} cannot be applied beside servers of version ${older}. Stop them all, and start again`,
+    )
+  if (needs !== null) await finishSlices(database, readMigration(needs), { isAlone: running.length === 0, warn })
+  if (index !== null && (await hasOwnSession(client))) return buildIndex(client, migration, index.name)
+  return inTransaction(client, async () => {
+    await holdMigrations(client)
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
+    if (!(await isNext(client, name))) return false
+    if (index !== null) await client.query(sql.replace(' CONCURRENTLY', ''))
+    else if (isInUse && running.length > 0) await queryWithin(client, { text: sql }, HELD_MS_MAX)
+    else await client.query(sql)
+    await record(client, migration)
+    return true
+  })
+}
+
+async function isNext(client: pg.Client, name: string): Promise<boolean> {
+  const [first] = (await readHistory(client)).missing
+  return first === name
+}
+
+/** Whether what a connection holds is its own: a pooler makes up the process id of its connections. */
+export async function hasOwnSession(client: Connection): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_backend_pid() = $1 AS "isOwn"', [client.processId])
+  return rows[0].isOwn
+}
+
+/** Builds an index while its table is written. Killed at any line, it is built anew: what is left of it is invalid, or complete. */
+async function buildIndex(client: pg.Client, migration: Migration, index: string): Promise<boolean> {
+  await tryLock(client, 'pg_try_advisory_lock')
+  try {
+    if (!(await isNext(client, migration.name))) return false
+    // It waits for every transaction that is older, and nobody who reads or writes waits for it.
+    await client.query('SET lock_timeout = 0; SET statement_timeout = 0')
+    const { rows } = await client.query(
+      `SELECT "indisvalid" AS "isValid" FROM pg_index WHERE "indexrelid" = to_regclass($1)`,
+      [`"public"."${index}"`],
+    )
+    if (rows[0]?.isValid === false) await client.query(`DROP INDEX CONCURRENTLY "${index}"`)
+    if (rows[0]?.isValid !== true) await client.query(migration.sql)
+    await record(client, migration)
+    return true
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [locks.migrations])
+  }
+}
+
+async function record(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query(
+    `INSERT INTO "_prisma_migrations"
+       ("id", "checksum", "migration_name", "started_at", "finished_at", "applied_steps_count", "logs")
+     VALUES ($1, $2, $3, now(), clock_timestamp(), 1, $4)`,
+    [randomUUID(), createHash('sha256').update(migration.sql).digest('hex'), migration.name, noteOf(migration)],
+  )
 }
 
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, end = 'COMMIT'): Promise<T> {
@@ -145,30 +255,6 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, end =
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }
-}
-
-async function applyFirst(client: pg.Client, until: string | undefined): Promise<string | null> {
-  // Of the transaction, because behind a pooler the session would keep it.
-  await holdMigrations(client)
-  await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
-  await client.query(prismaTable)
-  const [name] = await findMissing(client)
-  await refuseMoved({ query: queryOf(client) }, name !== undefined)
-  if (name === undefined || (until !== undefined && name > until)) return null
-  const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
-  const apply = async () => {
-    await client.query(sql)
-    await client.query(
-      `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "started_at", "finished_at", "applied_steps_count")
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), createHash('sha256').update(sql).digest('hex'), name],
-    )
-  }
-  await apply().catch((error) => {
-    if (error.code === LOCK_NOT_AVAILABLE) throw error
-    throw new StartupError(`Migration ${name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`)
-  })
-  return name
 }
 
 /** Prisma's table of applied migrations, as its own engine creates it. */

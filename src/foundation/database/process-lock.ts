@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { INT32_MAX } from '../values/int32.ts'
 import { locks } from './advisory-locks.ts'
 import type { Connection } from './connection.ts'
+import type { Query } from './query.ts'
 
 let held: number | null = null
 
@@ -30,4 +31,19 @@ export async function lockProcess(client: Connection): Promise<void> {
 /** Notes that PostgreSQL has released the lock, because the connection was lost. */
 export function noteLostLock(): void {
   held = null
+}
+
+/** Of servers from before their connections had names. */
+const UNNAMED = '0.2.0'
+
+/** The versions of the servers that run on the database: each that is not behind a pooler alone holds such a lock. */
+export async function runningVersions({ query }: Query): Promise<readonly string[]> {
+  const servers = await query<{ version: string | null }>(
+    `SELECT substring("application_name" FROM '^store-platform (.+)$') AS "version"
+     FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
+     WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [locks.process],
+  )
+  return servers.map(({ version }) => version ?? UNNAMED)
 }

@@ -430,7 +430,8 @@ export type CsvMapping = Prisma.CsvMappingModel
 export type CsvImportLine = Prisma.CsvImportLineModel
 /**
  * Model Upgrade
- * What a start has done for rows of former versions that no migration could bring to today's form. It is never done again.
+ * What servers do for rows of former versions after their start, because no migration can, or because it would take too long. It is never
+ * done again.
  */
 export type Upgrade = Prisma.UpgradeModel
 /**

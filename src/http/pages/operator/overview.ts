@@ -7,6 +7,7 @@ import { t } from '../../../foundation/texts/text.ts'
 import { ageFigures } from '../../../operations/installation/age-figures.ts'
 import { backupFigures } from '../../../operations/installation/backup/made.ts'
 import { sizeFigures } from '../../../operations/installation/size-figures.ts'
+import { upgradeFigures } from '../../../operations/installation/upgrades.ts'
 import { BACKUP_LATE, disksOf } from '../../../shop/alerts/kinds.ts'
 import { dispatchFigures } from '../../../shop/webhooks/dispatch/figures.ts'
 import type { HtmlPage } from '../../html/page.ts'
@@ -54,7 +55,7 @@ async function read({ backgroundDb, now }: OverviewServices, parts: Parameters<t
 
 async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
   const { db, now, config, databaseHealth } = services
-  const figures = await read(services, [dispatchFigures, backupFigures])
+  const figures = await read(services, [dispatchFigures, backupFigures, upgradeFigures])
   const [stores, testStores, applications, people, developers] = await Promise.all([
     db.store.count({ where: { testStore: null } }),
     db.testStore.count(),
@@ -75,6 +76,7 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
       counts: { stores, testStores, applications, people, developers },
       databaseFault: await databaseHealth.fault('changes'),
       isWhole: figures.isWhole,
+      rowsLeft: figures.all('upgrade_rows_left').reduce((sum, [rows]) => sum + rows, 0),
       backupAt,
       isBackupMissing: backupAt === null || now().getTime() - backupAt.getTime() > lateMs,
       hasSchedule: config.backupDir !== null,

@@ -10,6 +10,7 @@ import { ageFigures } from '../../../operations/installation/age-figures.ts'
 import { backupFolderFigures, createScheduleMetrics } from '../../../operations/installation/backup/folder-figures.ts'
 import { backupFigures } from '../../../operations/installation/backup/made.ts'
 import { sizeFigures } from '../../../operations/installation/size-figures.ts'
+import { upgradeFigures } from '../../../operations/installation/upgrades.ts'
 import { dispatchFigures } from '../../../shop/webhooks/dispatch/figures.ts'
 
 interface FigureServices {
@@ -28,7 +29,7 @@ interface FigureServices {
 export function showShared(registry: Registry, { db, secrets, now, log, config }: FigureServices): () => void {
   const onFailure = (what: string) => (error: unknown) =>
     log.warn({ err: error }, `figures of ${what} are missing in /metrics`)
-  const parts = [serverFigures, dispatchFigures, mailFigures, backupFigures, ageFigures, sizeFigures]
+  const parts = [serverFigures, dispatchFigures, mailFigures, backupFigures, ageFigures, sizeFigures, upgradeFigures]
   showSampled(askDatabase({ db, now }, parts), { registry, onFailure: onFailure('the database') })
   const { backupDir: dir, backupHours } = config
   if (dir === null) return () => {}

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { Gauge, type Registry } from 'prom-client'
 import type { DatabaseHealth } from '../../../foundation/database/health.ts'
-import { knownMigrations } from '../../../foundation/database/migrations.ts'
+import { knownMigrations } from '../../../foundation/database/migration.ts'
 import { showSampled } from '../../../foundation/process/sampled-figures.ts'
+import { programVersion } from '../../../foundation/process/version.ts'
 
 interface ProcessFigures {
   readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
@@ -23,7 +23,7 @@ export function showProcess(registry: Registry, { databaseHealth, isStopping, tl
     help: '1, with the version of the server and the last migration that it needs',
     labelNames: ['version', 'schema'],
     registers,
-  }).set({ version: programVersion(), schema: knownMigrations().toSorted().at(-1) ?? '' }, 1)
+  }).set({ version: programVersion, schema: knownMigrations().toSorted().at(-1) ?? '' }, 1)
   new Gauge({
     name: 'process_memory_limit_bytes',
     help: 'The memory that the process and others of its container may have together, or that of the machine where no container limits it',
@@ -54,11 +54,4 @@ export function showProcess(registry: Registry, { databaseHealth, isStopping, tl
       registers,
     }).set(Date.parse(new X509Certificate(tls.cert).validTo) / 1_000)
   }
-}
-
-function programVersion(): string {
-  const program: { version: string } = JSON.parse(
-    readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
-  )
-  return program.version
 }

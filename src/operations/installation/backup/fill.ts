@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { holdMigrations } from '../../../foundation/database/migrations.ts'
+import { runningVersions } from '../../../foundation/database/process-lock.ts'
 import { type Query, qualified, queryOf } from '../../../foundation/database/query.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import { RowCounter, SectionReader } from './rows.ts'
@@ -48,7 +48,8 @@ async function fill(client: pg.Client, contents: Contents, options: FillOptions)
   const { onRows = () => {}, onStored = () => {}, prepare, finish } = options
   const database = { query: queryOf(client) }
   await holdMigrations(client)
-  await refuseServers(database)
+  if ((await runningVersions(database)).length > 0)
+    throw new StartupError('A server runs on the database that is to be filled. Stop it, and run the command again')
   await prepare?.(database)
   const tables = await findTables(database)
   refuseOtherTables(tables, contents.tables, contents.name)
@@ -81,17 +82,6 @@ async function copyRows(client: pg.Client, { tables, rows }: Contents, onRows: (
   }
   await reader.end()
   return counter.counts
-}
-
-/** Throws `StartupError` while a server runs on the database: each holds an advisory lock on a connection of its own. */
-async function refuseServers({ query }: Query): Promise<void> {
-  const servers = await query(
-    `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
-       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [locks.process],
-  )
-  if (servers.length > 0)
-    throw new StartupError('A server runs on the database that is to be filled. Stop it, and run the command again')
 }
 
 /** Throws `StartupError` when a table is only in one of the lists, or has other columns in the other. */

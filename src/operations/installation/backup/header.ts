@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { knownMigrations } from '../../../foundation/database/migrations.ts'
+import { knownMigrations } from '../../../foundation/database/migration.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { keyFingerprints } from './key.ts'

@@ -7869,6 +7869,8 @@ export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)
 
 export const UpgradeScalarFieldEnum = {
   name: 'name',
+  position: 'position',
+  rows: 'rows',
   doneAt: 'doneAt'
 } as const
 

@@ -1267,6 +1267,8 @@ export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)
 
 export const UpgradeScalarFieldEnum = {
   name: 'name',
+  position: 'position',
+  rows: 'rows',
   doneAt: 'doneAt'
 } as const
 

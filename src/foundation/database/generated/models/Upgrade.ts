@@ -14,45 +14,72 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Upgrade
- * What a start has done for rows of former versions that no migration could bring to today's form. It is never done again.
+ * What servers do for rows of former versions after their start, because no migration can, or because it would take too long. It is never
+ * done again.
  */
 export type UpgradeModel = runtime.Types.Result.DefaultSelection<Prisma.$UpgradePayload>
 
 export type AggregateUpgrade = {
   _count: UpgradeCountAggregateOutputType | null
+  _avg: UpgradeAvgAggregateOutputType | null
+  _sum: UpgradeSumAggregateOutputType | null
   _min: UpgradeMinAggregateOutputType | null
   _max: UpgradeMaxAggregateOutputType | null
 }
 
+export type UpgradeAvgAggregateOutputType = {
+  rows: number | null
+}
+
+export type UpgradeSumAggregateOutputType = {
+  rows: bigint | null
+}
+
 export type UpgradeMinAggregateOutputType = {
   name: string | null
+  rows: bigint | null
   doneAt: Date | null
 }
 
 export type UpgradeMaxAggregateOutputType = {
   name: string | null
+  rows: bigint | null
   doneAt: Date | null
 }
 
 export type UpgradeCountAggregateOutputType = {
   name: number
+  position: number
+  rows: number
   doneAt: number
   _all: number
 }
 
 
+export type UpgradeAvgAggregateInputType = {
+  rows?: true
+}
+
+export type UpgradeSumAggregateInputType = {
+  rows?: true
+}
+
 export type UpgradeMinAggregateInputType = {
   name?: true
+  rows?: true
   doneAt?: true
 }
 
 export type UpgradeMaxAggregateInputType = {
   name?: true
+  rows?: true
   doneAt?: true
 }
 
 export type UpgradeCountAggregateInputType = {
   name?: true
+  position?: true
+  rows?: true
   doneAt?: true
   _all?: true
 }
@@ -95,6 +122,18 @@ export type UpgradeAggregateArgs<ExtArgs extends runtime.Types.Extensions.Intern
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: UpgradeAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: UpgradeSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: UpgradeMinAggregateInputType
@@ -125,14 +164,20 @@ export type UpgradeGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   _count?: UpgradeCountAggregateInputType | true
+  _avg?: UpgradeAvgAggregateInputType
+  _sum?: UpgradeSumAggregateInputType
   _min?: UpgradeMinAggregateInputType
   _max?: UpgradeMaxAggregateInputType
 }
 
 export type UpgradeGroupByOutputType = {
   name: string
-  doneAt: Date
+  position: runtime.JsonValue | null
+  rows: bigint
+  doneAt: Date | null
   _count: UpgradeCountAggregateOutputType | null
+  _avg: UpgradeAvgAggregateOutputType | null
+  _sum: UpgradeSumAggregateOutputType | null
   _min: UpgradeMinAggregateOutputType | null
   _max: UpgradeMaxAggregateOutputType | null
 }
@@ -157,12 +202,16 @@ export type UpgradeWhereInput = {
   OR?: Prisma.UpgradeWhereInput[]
   NOT?: Prisma.UpgradeWhereInput | Prisma.UpgradeWhereInput[]
   name?: Prisma.StringFilter<"Upgrade"> | string
-  doneAt?: Prisma.DateTimeFilter<"Upgrade"> | Date | string
+  position?: Prisma.JsonNullableFilter<"Upgrade">
+  rows?: Prisma.BigIntFilter<"Upgrade"> | bigint | number
+  doneAt?: Prisma.DateTimeNullableFilter<"Upgrade"> | Date | string | null
 }
 
 export type UpgradeOrderByWithRelationInput = {
   name?: Prisma.SortOrder
-  doneAt?: Prisma.SortOrder
+  position?: Prisma.SortOrderInput | Prisma.SortOrder
+  rows?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type UpgradeWhereUniqueInput = Prisma.AtLeast<{
@@ -170,15 +219,21 @@ export type UpgradeWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.UpgradeWhereInput | Prisma.UpgradeWhereInput[]
   OR?: Prisma.UpgradeWhereInput[]
   NOT?: Prisma.UpgradeWhereInput | Prisma.UpgradeWhereInput[]
-  doneAt?: Prisma.DateTimeFilter<"Upgrade"> | Date | string
+  position?: Prisma.JsonNullableFilter<"Upgrade">
+  rows?: Prisma.BigIntFilter<"Upgrade"> | bigint | number
+  doneAt?: Prisma.DateTimeNullableFilter<"Upgrade"> | Date | string | null
 }, "name">
 
 export type UpgradeOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
-  doneAt?: Prisma.SortOrder
+  position?: Prisma.SortOrderInput | Prisma.SortOrder
+  rows?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UpgradeCountOrderByAggregateInput
+  _avg?: Prisma.UpgradeAvgOrderByAggregateInput
   _max?: Prisma.UpgradeMaxOrderByAggregateInput
   _min?: Prisma.UpgradeMinOrderByAggregateInput
+  _sum?: Prisma.UpgradeSumOrderByAggregateInput
 }
 
 export type UpgradeScalarWhereWithAggregatesInput = {
@@ -186,89 +241,136 @@ export type UpgradeScalarWhereWithAggregatesInput = {
   OR?: Prisma.UpgradeScalarWhereWithAggregatesInput[]
   NOT?: Prisma.UpgradeScalarWhereWithAggregatesInput | Prisma.UpgradeScalarWhereWithAggregatesInput[]
   name?: Prisma.StringWithAggregatesFilter<"Upgrade"> | string
-  doneAt?: Prisma.DateTimeWithAggregatesFilter<"Upgrade"> | Date | string
+  position?: Prisma.JsonNullableWithAggregatesFilter<"Upgrade">
+  rows?: Prisma.BigIntWithAggregatesFilter<"Upgrade"> | bigint | number
+  doneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Upgrade"> | Date | string | null
 }
 
 export type UpgradeCreateInput = {
   name: string
-  doneAt: Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: bigint | number
+  doneAt?: Date | string | null
 }
 
 export type UpgradeUncheckedCreateInput = {
   name: string
-  doneAt: Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: bigint | number
+  doneAt?: Date | string | null
 }
 
 export type UpgradeUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
-  doneAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UpgradeUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
-  doneAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UpgradeCreateManyInput = {
   name: string
-  doneAt: Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: bigint | number
+  doneAt?: Date | string | null
 }
 
 export type UpgradeUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
-  doneAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UpgradeUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
-  doneAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  position?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UpgradeCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
+  position?: Prisma.SortOrder
+  rows?: Prisma.SortOrder
   doneAt?: Prisma.SortOrder
+}
+
+export type UpgradeAvgOrderByAggregateInput = {
+  rows?: Prisma.SortOrder
 }
 
 export type UpgradeMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
+  rows?: Prisma.SortOrder
   doneAt?: Prisma.SortOrder
 }
 
 export type UpgradeMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
+  rows?: Prisma.SortOrder
   doneAt?: Prisma.SortOrder
+}
+
+export type UpgradeSumOrderByAggregateInput = {
+  rows?: Prisma.SortOrder
 }
 
 
 
 export type UpgradeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   name?: boolean
+  position?: boolean
+  rows?: boolean
   doneAt?: boolean
 }, ExtArgs["result"]["upgrade"]>
 
 export type UpgradeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   name?: boolean
+  position?: boolean
+  rows?: boolean
   doneAt?: boolean
 }, ExtArgs["result"]["upgrade"]>
 
 export type UpgradeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   name?: boolean
+  position?: boolean
+  rows?: boolean
   doneAt?: boolean
 }, ExtArgs["result"]["upgrade"]>
 
 export type UpgradeSelectScalar = {
   name?: boolean
+  position?: boolean
+  rows?: boolean
   doneAt?: boolean
 }
 
-export type UpgradeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "doneAt", ExtArgs["result"]["upgrade"]>
+export type UpgradeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "position" | "rows" | "doneAt", ExtArgs["result"]["upgrade"]>
 
 export type $UpgradePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Upgrade"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     name: string
-    doneAt: Date
+    /**
+     * The primary key of the last row that was rewritten, where it is done in slices. Null: of none yet.
+     */
+    position: runtime.JsonValue | null
+    /**
+     * How many rows were.
+     */
+    rows: bigint
+    /**
+     * Null: it is under way.
+     */
+    doneAt: Date | null
   }, ExtArgs["result"]["upgrade"]>
   composites: {}
 }
@@ -693,6 +795,8 @@ export interface Prisma__UpgradeClient<T, Null = never, ExtArgs extends runtime.
  */
 export interface UpgradeFieldRefs {
   readonly name: Prisma.FieldRef<"Upgrade", 'String'>
+  readonly position: Prisma.FieldRef<"Upgrade", 'Json'>
+  readonly rows: Prisma.FieldRef<"Upgrade", 'BigInt'>
   readonly doneAt: Prisma.FieldRef<"Upgrade", 'DateTime'>
 }
     

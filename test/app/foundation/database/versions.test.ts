@@ -1,0 +1,246 @@
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { keepConnected } from '../../../../src/foundation/database/connection.ts'
+import { migrate } from '../../../../src/foundation/database/migrations.ts'
+import { lockProcess, noteLostLock } from '../../../../src/foundation/database/process-lock.ts'
+import type { Log } from '../../../../src/foundation/process/log.ts'
+import { programVersion } from '../../../../src/foundation/process/version.ts'
+import { openClient } from '../../../support/client.ts'
+import { cloneDatabase } from '../../../support/database.ts'
+import { otherVersion } from '../../../support/other-version.ts'
+import { sharedServer } from '../../../support/store.ts'
+
+// This version beside a later one on one database. The later one is this tree with a migration of its own.
+
+const beside = `-- Servers from ${programVersion} on may run on it.`
+const server = await sharedServer({}, cloneDatabase)
+const { url } = server.database
+const client = await openClient(url)
+afterAll(() => client.end())
+
+/** Migrates as a later version, and returns what it applied. */
+async function upgrade(migration: string, slices?: string, name = nextName()) {
+  const { later } = laterOf(name, migration, slices)
+  return { applied: await (await later.load('foundation/database/migrations.ts')).migrate(url), later, name }
+}
+
+function laterOf(name: string, migration: string, slices?: string) {
+  const later = otherVersion('9.0.0', { [name]: { migration, ...(slices && { slices }) } })
+  onTestFinished(later.remove)
+  return { later }
+}
+
+let serial = 0
+const nextName = () => `2999${String(++serial).padStart(10, '0')}_later`
+
+/** For the next test, which has a later version of its own. */
+async function forget(name: string): Promise<void> {
+  await client.query('DELETE FROM "_prisma_migrations" WHERE "migration_name" = $1', [name])
+}
+
+test('a database with a migration that names this version is used, as it is', async () => {
+  const tables = await client.query<{ name: string }>(
+    `SELECT relname AS "name" FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+  )
+  const widened = tables.rows.map(({ name }) => `ALTER TABLE "${name}" ADD COLUMN "later" TEXT NOT NULL DEFAULT 'new';`)
+  const { applied, name } = await upgrade(`${beside}\n${widened.join('\n')}`)
+
+  expect(applied).toEqual([name])
+  expect(await migrate(url)).toEqual([])
+  const shop = await server.openStore()
+  const group = await shop.add('/CustomerGroups', { Name: 'Trade' })
+  const product = await shop.add('/Products', {
+    SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 25, Stock: 5 },
+    OptionSetList: [{ OptionSetName: 'Colour', OptionList: [{ OptionName: 'Red' }, { OptionName: 'Blue' }] }],
+  })
+  const customer = await shop.add('/Customers', {
+    Email: 'ann@customers.example',
+    Password: 'correct horse battery',
+    CustomerGroupID: group,
+  })
+  const order = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID: customer })
+  for (const [path, body] of [
+    [
+      `/Products/${product}`,
+      { SKUInfo: { Stock: 3 }, OptionSetList: [{ OptionSetName: 'Size', OptionList: [{ OptionName: 'S' }] }] },
+    ],
+    [`/Orders/${order}`, { OrderStatusID: 4 }],
+  ] as const) {
+    expect((await shop.call('PUT', path, { body })).statusCode).toBe(200)
+  }
+  const { rows } = await client.query('SELECT "later" FROM "Product" UNION SELECT "later" FROM "OrderItem"')
+  expect(rows).toEqual([{ later: 'new' }])
+  await forget(name)
+})
+
+test.each([
+  ['that names none', 'SELECT 1;', /start version 9\.0\.0 or a newer one/],
+  ['that names a later version', '-- Servers from 8.0.0 on may run on it.\n', /start version 8\.0\.0 or a newer one/],
+])('a database with a migration %s is refused', async (_what, sql, reason) => {
+  const { name } = await upgrade(sql)
+
+  await expect(migrate(url)).rejects.toThrow(reason)
+  await forget(name)
+})
+
+describe('beside a server of this version', () => {
+  test('a migration that it may not run on is refused before it begins', async () => {
+    await runBeside()
+    const name = nextName()
+
+    await expect(upgrade('CREATE TABLE "Alone" ();', undefined, name)).rejects.toThrow(
+      `Migration ${name} cannot be applied beside servers of version ${programVersion}. Stop them all, and start again`,
+    )
+    expect((await client.query(`SELECT to_regclass('"Alone"') AS "table"`)).rows).toEqual([{ table: null }])
+  })
+
+  test('an index is built while somebody writes, whatever a kill has left of it', async () => {
+    const statement = 'CREATE INDEX CONCURRENTLY "Product_later_idx" ON "Product" ("storeId", "name");'
+    const isValid = async () =>
+      (
+        await client.query(
+          `SELECT "indisvalid" AS "isValid" FROM pg_index WHERE "indexrelid" = to_regclass('"Product_later_idx"')`,
+        )
+      ).rows
+    // What a kill leaves: an index that nobody completes.
+    const writer = await openClient(url)
+    await writer.query('BEGIN; LOCK TABLE "Product" IN ROW EXCLUSIVE MODE')
+    await client.query(`SET lock_timeout = 100`)
+    await expect(client.query(statement)).rejects.toThrow('lock timeout')
+    await client.query(`SET lock_timeout = 0`)
+    expect(await isValid()).toEqual([{ isValid: false }])
+
+    const upgraded = upgrade(`${beside}\n${statement}`)
+    const building = () =>
+      client.query(
+        `SELECT FROM pg_stat_activity WHERE "query" LIKE '%DROP INDEX CONCURRENTLY%' AND "wait_event_type" = 'Lock'`,
+      )
+    await expect.poll(async () => (await building()).rows.length).toBe(1)
+    await client.query('UPDATE "Product" SET "name" = "name"')
+    await writer.query('COMMIT')
+    await writer.end()
+
+    const { applied, name } = await upgraded
+    expect(applied).toEqual([name])
+    expect(await isValid()).toEqual([{ isValid: true }])
+    await forget(name)
+    expect((await upgrade(`${beside}\n${statement}`, undefined, name)).applied).toEqual([name])
+    await forget(name)
+  })
+})
+
+test('what the next start would do is said before, and nothing is done', async () => {
+  const [alone, index, sliced] = [nextName(), nextName(), nextName()]
+  const later = otherVersion('9.0.0', {
+    [alone]: { migration: 'SELECT 1;' },
+    [index]: { migration: `${beside}\nCREATE INDEX CONCURRENTLY "Order_x_idx" ON "Order" ("storeId");` },
+    [sliced]: {
+      migration: `${beside}\nSELECT 1;`,
+      slices: `-- Slices of "Order" by "storeId", "id".\nUPDATE "Order" r SET "id" = "id" WHERE $slice;`,
+    },
+  })
+  onTestFinished(later.remove)
+  await runBeside()
+  const { planUpgrade } = await later.load('operations/installation/upgrade-plan.ts')
+
+  const { steps, running, toStop } = await planUpgrade(url)
+
+  expect(steps.map(({ migration, kind, table }) => [migration, kind, table?.name])).toEqual([
+    [alone, 'alone', undefined],
+    [index, 'index', 'Order'],
+    [sliced, 'statements', undefined],
+    [sliced, 'rows', 'Order'],
+  ])
+  expect([running, toStop]).toEqual([[programVersion], [programVersion]])
+  expect(await migrate(url)).toEqual([])
+})
+
+/** Holds the lock of a process, as a server does, until the end of the test or before. */
+async function runBeside(): Promise<() => Promise<void>> {
+  const kept = await keepConnected(url, { setUp: lockProcess, onLost: noteLostLock })
+  const stop = async () => {
+    noteLostLock()
+    await kept.stop()
+  }
+  onTestFinished(stop)
+  return stop
+}
+
+describe('rows that are rewritten in slices', () => {
+  const rows = 2_300
+  const expansion = `${beside}
+    CREATE TABLE IF NOT EXISTS "Sliced" ("storeId" INT, "id" INT, "text" TEXT NOT NULL, "length" INT, PRIMARY KEY ("storeId", "id"));`
+  const slices = `-- Slices of "Sliced" by "storeId", "id".
+    UPDATE "Sliced" r SET "length" = coalesce("length", 0) + length("text") WHERE $slice;`
+  const left = async () =>
+    (await client.query('SELECT count(*)::int AS "count" FROM "Sliced" WHERE "length" IS NULL')).rows[0].count
+  const fill = () => client.query(`INSERT INTO "Sliced" SELECT 1 + n % 2, n, 'text' FROM generate_series(1, ${rows}) n`)
+
+  test('go on behind a stop, are each written once, and are done once', async () => {
+    const { later, name } = await upgrade(expansion, slices)
+    await fill()
+    const log: string[] = []
+    const { createUpgrades, upgradeFigures } = await later.load('operations/installation/upgrades.ts')
+    const { connect, inTransaction } = await later.load('foundation/database/client.ts')
+    const db = connect(url)
+    onTestFinished(() => db.$disconnect())
+    const shown = async () => {
+      const values: number[] = []
+      await inTransaction(db, (tx) => upgradeFigures.ask(tx, (_name, value) => values.push(value), new Date()))
+      return values
+    }
+    const start = () => createUpgrades({ db, log: logTo(log) })
+    const first = start()
+    first.wake()
+    await expect.poll(left, { interval: 5 }).toBeLessThan(rows)
+    await first.stop()
+    expect(await left()).toBeGreaterThan(0)
+    expect(await shown()).toEqual([expect.any(Number)])
+
+    const both = [start(), start()]
+    for (const each of both) each.wake()
+    await Promise.all(both.map((each) => each.idle()))
+
+    expect((await client.query('SELECT DISTINCT "length" FROM "Sliced"')).rows).toEqual([{ length: 4 }])
+    expect(await shown()).toEqual([0])
+    expect(log).toEqual([`rows of an upgrade are rewritten ${name} ${rows}`])
+    await forget(name)
+  })
+
+  test('are finished before a migration that needs them', async () => {
+    const { name } = await upgrade(expansion, slices)
+    await client.query('TRUNCATE "Sliced"')
+    await fill()
+    await client.query('ANALYZE "Sliced"')
+    const last = nextName()
+    const contracting = otherVersion('9.1.0', {
+      [name]: { migration: expansion, slices },
+      [last]: {
+        migration: `${beside}\n-- It needs the slices of ${name}.\nALTER TABLE "Sliced" ALTER COLUMN "length" SET NOT NULL;`,
+      },
+    })
+    onTestFinished(contracting.remove)
+    const said: string[] = []
+    const stop = await runBeside()
+    await expect((await contracting.load('foundation/database/migrations.ts')).migrate(url)).rejects.toThrow(
+      `Servers still rewrite rows for migration ${name}: 0 of about ${rows} are done. Start again when all are`,
+    )
+    await stop()
+
+    const applied = await (await contracting.load('foundation/database/migrations.ts')).migrate(url, (message) =>
+      said.push(message),
+    )
+
+    expect(applied).toEqual([last])
+    expect(said).toEqual([`Migration ${name} has rewritten 0 of about ${rows} rows; the rest is rewritten now`])
+    expect(await left()).toBe(0)
+    for (const each of [name, last]) await forget(each)
+  })
+})
+
+function logTo(lines: string[]): Log {
+  return {
+    info: ({ migration, rows }: { migration: string; rows: number }, message: string) =>
+      lines.push(`${message} ${migration} ${rows}`),
+    warn: (details: object, message: string) => lines.push(`${message} ${JSON.stringify(details)}`),
+  } as unknown as Log
+}
