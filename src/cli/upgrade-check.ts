@@ -10,6 +10,15 @@ const usage = `Usage: npm run upgrade-check
 Says what the next start of this version would do to the database of the settings, and whether the servers that run there may go on. Changes
 nothing. Exit codes: 0, they may; 1, they must be stopped before; 2, it cannot be found out, or the start would be refused.`
 
+const words: Readonly<Record<UpgradeStep['kind'], (step: UpgradeStep) => string>> = {
+  statements: () => 'at once; nobody waits longer than 0.4 s',
+  alone: () => 'no server of the version before may run; it takes up to two minutes for a million orders',
+  index: (step) => `builds an index of ${rowsOf(step)} while the table is read and written`,
+  'plain index': (step) =>
+    `builds an index of ${rowsOf(step)}; without DATABASE_DIRECT_URL, writes to the table wait as long`,
+  rows: (step) => `rewrites ${rowsOf(step)} after the start, while the store is open`,
+}
+
 await runProgram(usage, main, 2)
 
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
@@ -30,15 +39,6 @@ function linesOf({ steps, running, toStop }: UpgradePlan): string[] {
     ...steps.map((step) => `- ${step.migration}: ${words[step.kind](step)}${costOf(step)}`),
     running.length === 0 ? `${servers}.` : `${servers}: ${mayGoOn}.`,
   ]
-}
-
-const words: Readonly<Record<UpgradeStep['kind'], (step: UpgradeStep) => string>> = {
-  statements: () => 'at once; nobody waits longer than 0.4 s',
-  alone: () => 'no server of the version before may run; it takes up to two minutes for a million orders',
-  index: (step) => `builds an index of ${rowsOf(step)} while the table is read and written`,
-  'plain index': (step) =>
-    `builds an index of ${rowsOf(step)}; without DATABASE_DIRECT_URL, writes to the table wait as long`,
-  rows: (step) => `rewrites ${rowsOf(step)} after the start, while the store is open`,
 }
 
 function rowsOf({ table }: UpgradeStep): string {

@@ -1,10 +1,9 @@
 import { type Connection, withConnection } from '../../foundation/database/connection.ts'
-import { isAtMost, type Migration, slicedMigrations } from '../../foundation/database/migration.ts'
+import { isAtMost, type Migration, oldestIn, slicedMigrations } from '../../foundation/database/migration.ts'
 import { asStartupError, findMissing, hasOwnSession } from '../../foundation/database/migrations.ts'
 import { runningVersions } from '../../foundation/database/process-lock.ts'
 import { queryOf } from '../../foundation/database/query.ts'
 import { progressOf } from '../../foundation/database/slices.ts'
-import { programVersion } from '../../foundation/process/version.ts'
 
 /** Rows of a second, by a processor of a small machine: an index that is built, and slices that rest between. */
 const INDEXED_A_SECOND = 300_000
@@ -47,14 +46,14 @@ export function planUpgrade(url: string): Promise<UpgradePlan> {
 }
 
 async function stepOf(client: Connection, migration: Migration, isDirect: boolean): Promise<UpgradeStep> {
-  const { name, index, oldest } = migration
+  const { name, index, sql } = migration
   if (index !== null) {
     const { rows, indexBytes } = await sizeOf(client, index.table)
     const kind = isDirect ? 'index' : 'plain index'
     const table = { name: index.table, rows }
     return { migration: name, kind, table, seconds: rows / INDEXED_A_SECOND, bytes: indexBytes }
   }
-  const kind = oldest === programVersion ? 'alone' : 'statements'
+  const kind = oldestIn(sql) === null ? 'alone' : 'statements'
   return { migration: name, kind, table: null, seconds: kind === 'statements' ? 0 : null, bytes: 0 }
 }
 

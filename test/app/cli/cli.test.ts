@@ -4,7 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { migrate } from '../../../src/foundation/database/migrations.ts'
+import { createDatabase } from '../../support/database.ts'
 import { type Outcome, startCommand } from '../../support/run-command.ts'
 import { freePort, temporaryFolder } from '../../support/run-server.ts'
 import { sharedServer, type TestStore } from '../../support/store.ts'
@@ -33,6 +35,24 @@ test('--help shows the usage of every command, and does nothing else', async () 
     expect(output).toMatch(new RegExp(`^Usage: npm run ${name}\\b.*\\S\\n$`, 's'))
   }
   expect(readdirSync(folder)).toEqual([])
+})
+
+test('npm run upgrade-check says what the next start does, and changes nothing', async () => {
+  const { url, drop } = await createDatabase()
+  onTestFinished(drop)
+  const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
+  await migrate(url, () => {}, '20261128221233_upgrades_done')
+  const check = () =>
+    startCommand('upgrade-check', [], { settings: { ...keys, DATABASE_URL: url }, cwd: folder }).ends()
+
+  const { code, output } = await check()
+
+  expect(output).toMatch(/^- 20261129003000_upgrades_in_slices: at once; nobody waits longer than 0\.4 s$/m)
+  expect(output).toMatch(/^No server runs\.$/m)
+  expect(code).toBe(0)
+  expect((await check()).output).toBe(output)
+  await migrate(url)
+  expect((await check()).output).toMatch(/^Version .* has nothing to do to this database\.\nNo server runs\.\n$/)
 })
 
 describe('npm run import', () => {
