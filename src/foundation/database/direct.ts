@@ -1,6 +1,6 @@
 import { StartupError } from '../process/startup-error.ts'
 import { withConnection } from './connection.ts'
-import { asStartupError } from './migrations.ts'
+import { asStartupError, hasOwnSession } from './migrations.ts'
 
 /**
  * Throws `StartupError` unless `directUrl` leads to the same database as `url`, a standby of it included, and past every
@@ -23,13 +23,11 @@ export async function requireDirect(url: string, directUrl: string): Promise<voi
 
 function look(url: string) {
   return withConnection(url, async (client) => {
-    const { rows } = await client.query<{ database: string; hasOwnSession: boolean }>(
-      // A pooler makes up the process id of its connections.
-      `SELECT "system_identifier" || ' ' || "oid" AS "database", pg_backend_pid() = $1 AS "hasOwnSession"
+    const { rows } = await client.query<{ database: string }>(
+      `SELECT "system_identifier" || ' ' || "oid" AS "database"
        FROM pg_control_system(), pg_database WHERE "datname" = current_database()`,
-      [client.processId],
     )
-    return rows[0] as { database: string; hasOwnSession: boolean }
+    return { database: rows[0]?.database, hasOwnSession: await hasOwnSession(client) }
   }).catch((error) => {
     throw asStartupError(error, url)
   })

@@ -43,9 +43,8 @@ export function knownMigrations(): readonly string[] {
 }
 
 export function readMigration(name: string): Migration {
-  const folder = `${migrationsFolder}/${name}`
-  const sql = readFileSync(`${folder}/migration.sql`, 'utf8')
-  const slices = `${folder}/slices.sql`
+  const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
+  const slices = `${migrationsFolder}/${name}/slices.sql`
   const [, index = '', indexed = ''] = INDEX.exec(sql) ?? []
   return {
     name,
@@ -60,8 +59,8 @@ export function readMigration(name: string): Migration {
 /** The migrations of this version that rewrite rows after the start, in order. */
 export function slicedMigrations(): readonly Migration[] {
   return knownMigrations()
+    .filter((name) => existsSync(`${migrationsFolder}/${name}/slices.sql`))
     .map(readMigration)
-    .filter(({ slices }) => slices !== null)
 }
 
 /** Null: no version before that of the migration. */

@@ -83,8 +83,7 @@ async function lookAt(client: pg.Client, name: string, warn: (message: string) =
 
 /** Throws `StartupError` unless the database has exactly the migrations of this version. Changes nothing. */
 export async function refuseOtherSchema(client: pg.Client): Promise<void> {
-  const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
-  const { missing, unknown } = tables.length > 0 ? await readHistory(client) : { missing: [''], unknown: [] }
+  const { missing, unknown } = await findHistory(client)
   if (missing.length > 0)
     throw new StartupError(
       'The database is of an older version. Start this version of the server once, which migrates it',
@@ -131,11 +130,15 @@ async function readHistory(client: pg.Client): Promise<History> {
   return { missing: known.filter((name) => !names.has(name)), unknown: unknown.map(({ name }) => name) }
 }
 
+/** The same of a database that may have no table of migrations yet. */
+async function findHistory(client: pg.Client): Promise<History> {
+  const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
+  return tables.length > 0 ? readHistory(client) : { missing: knownMigrations(), unknown: [] }
+}
+
 /** The migrations that the next start of this version would apply. Changes nothing. */
 export async function findMissing(client: pg.Client): Promise<readonly Migration[]> {
-  const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
-  const missing = tables.length > 0 ? (await readHistory(client)).missing : knownMigrations()
-  return missing.map(readMigration)
+  return (await findHistory(client)).missing.map(readMigration)
 }
 
 /** The first missing migration; null: there is none. */
