@@ -19,8 +19,6 @@ export function startCommand(tree: URL): { args: readonly string[]; environment:
   }
 }
 
-const { args: startArguments, environment: startEnvironment } = startCommand(root)
-
 export interface Run {
   readonly process: ChildProcess
   /** Everything written to standard output and standard error so far. */
@@ -37,9 +35,10 @@ export const programEnv = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/node-compile', import.meta.url)),
 }
 
-/** Starts the server as `npm start` does, with these settings and none of the test's own environment but PATH. */
-export function runServer(settings: Record<string, string>): Run {
-  return runProgram(process.execPath, startArguments, { env: { ...programEnv, ...startEnvironment, ...settings } })
+/** Starts the server of a tree as `npm start` does, with these settings and none of the test's own environment but PATH. */
+export function runServer(settings: Record<string, string>, tree = root): Run {
+  const { args, environment } = startCommand(tree)
+  return runProgram(process.execPath, args, { env: { ...programEnv, ...environment, ...settings } })
 }
 
 export function runProgram(program: string, args: readonly string[], options: SpawnOptions): Run {

@@ -56,7 +56,7 @@ export function untilUp({ up }: Balancer, count: number): Promise<unknown> {
   return until(`${count} servers that are up`, async () => (await up('servers')).length === count)
 }
 
-async function createGoods(store: ServerStore): Promise<Goods> {
+export async function createGoods(store: ServerStore): Promise<Goods> {
   const body = ['CHANGED-1', 'CHANGED-2', 'SOLD'].map((SKU) => ({ SKUInfo: { SKU, Name: 'Mug', Price: 8 } }))
   const [first = 0, second = 0, sold = 0] = idsIn(await store.call('POST', '/Products', { body }))
   idsIn(await store.call('PUT', `/Products/${sold}`, { body: { SKUInfo: { Stock: 1_000_000 } } }))
