@@ -47,6 +47,9 @@ export function otherVersion(version: string, added: Readonly<Record<string, Mig
   return { tree, load: (path) => import(new URL(`src/${path}`, tree).href), remove }
 }
 
+/** The last commit whose servers call themselves nothing: they are of the version before 0.3.0. */
+export const BEFORE = '86bbeff5'
+
 /** The tree of a commit, with the packages of this one. Null where the history lacks it, as in a shallow clone. */
 export function committedVersion(commit: string): Tree | null {
   const { folder, tree, remove } = newTree()

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = new URL('../../', import.meta.url)
+export const ownTree = new URL('../../', import.meta.url)
+
 /** What `npm start` of a tree hands to Node, and the variables that it sets. */
 export function startCommand(tree: URL): { args: readonly string[]; environment: Readonly<Record<string, string>> } {
   const { scripts } = JSON.parse(readFileSync(new URL('package.json', tree), 'utf8')) as { scripts: { start: string } }
@@ -36,7 +37,7 @@ export const programEnv = {
 }
 
 /** Starts the server of a tree as `npm start` does, with these settings and none of the test's own environment but PATH. */
-export function runServer(settings: Record<string, string>, tree = root): Run {
+export function runServer(settings: Record<string, string>, tree = ownTree): Run {
   const { args, environment } = startCommand(tree)
   return runProgram(process.execPath, args, { env: { ...programEnv, ...environment, ...settings } })
 }

@@ -4,12 +4,11 @@ import { promisify } from 'node:util'
 import { type EventKind, orderNew, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 import { withConnection } from '../../src/foundation/database/connection.ts'
 import { readFeed } from '../../test/load/shop/webhooks/server-webhooks.ts'
-import { programEnv } from '../../test/support/run-server.ts'
+import { ownTree, programEnv } from '../../test/support/run-server.ts'
 import { idIn, type Load, orderOf } from './load.ts'
 import { until } from './processes.ts'
 import type { Scene } from './scene.ts'
 
-const root = new URL('../../', import.meta.url)
 /** A delivery whose result was lost is sent again when its lease of a minute has ended. */
 const DELIVERED_MS_MAX = 150_000
 
@@ -84,7 +83,7 @@ async function findLostEvents({ store, receiver }: Changed, { orders, added }: L
 }
 
 /** Runs `npm run check` with the settings of the servers. Throws unless it is clean. */
-export async function checkData({ settings, tree = root }: Pick<Changed, 'settings' | 'tree'>): Promise<string[]> {
+export async function checkData({ settings, tree = ownTree }: Pick<Changed, 'settings' | 'tree'>): Promise<string[]> {
   const program = fileURLToPath(new URL('src/cli/check.ts', tree))
   await promisify(execFile)(process.execPath, [program], { env: { ...programEnv, ...settings } }).catch((error) => {
     throw new Error(`npm run check ended with ${error.code}:\n${error.stdout}${error.stderr}`)

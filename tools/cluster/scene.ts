@@ -24,14 +24,15 @@ export interface Scene extends Database {
   readonly receiver: ServerReceiver
 }
 
-export async function openScene(run: Run): Promise<Scene> {
+/** `tree`: of its servers. */
+export async function openScene(run: Run, tree?: URL): Promise<Scene> {
   const { nodes, etcd } = await startDatabase(run, passwords)
   const ports = [await freePort(), await freePort(), await freePort()]
   const balancer = await startBalancer(run, ports, nodes)
   const pooler = await startPooler(run, balancer.databasePort, passwords.store)
   const settings = settingsOf(pooler.port, balancer.databasePort, passwords.store)
   const servers = ports.map((port) => serverOn(run, port, settings))
-  for (const { start } of servers) await start()
+  for (const { start } of servers) await start(tree)
   await untilUp(balancer, servers.length)
   const receiver = await openServerReceiver(() => 200)
   run.add(receiver.close)

@@ -11,15 +11,13 @@ import { register } from '../../../load/shop/webhooks/server-webhooks.ts'
 import { openClient } from '../../../support/client.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { fillLargeStore } from '../../../support/large-store/fill.ts'
-import { committedVersion, type OtherVersion, otherVersion } from '../../../support/other-version.ts'
+import { BEFORE, committedVersion, type OtherVersion, otherVersion } from '../../../support/other-version.ts'
 import { freePort, type Run, runServer } from '../../../support/run-server.ts'
 import { operatorKey } from '../../../support/services.ts'
 
 // Servers of two versions on one database, while programs read, change stocks, place orders and are notified: each request is served, and
 // each change is made and told once.
 
-/** The last one whose servers call themselves nothing. */
-const BEFORE = '86bbeff5'
 /** How long the load lasts, a third of it before the upgrade, beside it and behind it. */
 const LOAD_MS = Number(process.env.UPGRADE_SECONDS ?? 12) * 1_000
 
