@@ -10,7 +10,7 @@ import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 import { Outage } from './outage.ts'
 import { runningVersions } from './process-lock.ts'
 import { queryOf } from './query.ts'
-import { finishSlices } from './slices.ts'
+import { progressOf, REWRITTEN_A_SECOND, rewriteSlice, SLICE_ROWS } from './slices.ts'
 
 /** A migration that waits for a table keeps all who come after it waiting for that table too. */
 const LOCK_MS_MAX = 200
@@ -195,7 +195,7 @@ async function apply(client: Connection, migration: Migration, { isInUse, warn }
     throw new StartupError(
       `Migration ${name} cannot be applied beside servers of version ${older}. Stop them all, and start again`,
     )
-  if (needs !== null) await finishSlices(database, readMigration(needs), { isAlone: running.length === 0, warn })
+  if (needs !== null) await finishSlices(client, readMigration(needs), { isAlone: running.length === 0, warn })
   if (index !== null && (await hasOwnSession(client))) return buildIndex(client, migration, index.name)
   return inTransaction(client, async () => {
     await holdMigrations(client)
@@ -207,6 +207,30 @@ async function apply(client: Connection, migration: Migration, { isInUse, warn }
     await record(client, migration)
     return true
   })
+}
+
+/** Rewrites what is left in one go, for a migration that needs it. Throws `StartupError` where servers run, which go on by themselves. */
+async function finishSlices(
+  client: pg.Client,
+  migration: Migration,
+  { isAlone, warn }: { readonly isAlone: boolean; readonly warn: (message: string) => void },
+): Promise<void> {
+  const database = { query: queryOf(client) }
+  const { rows, table, isDone } = await progressOf(database, migration)
+  if (isDone) return
+  const done = `${rows} of about ${table} rows`
+  if (!isAlone)
+    throw new StartupError(
+      `Servers still rewrite rows for migration ${migration.name}: ${done} are done. Start again when all are`,
+    )
+  const seconds = Math.ceil(Math.max(1, table - rows) / REWRITTEN_A_SECOND)
+  warn(`Migration ${migration.name} has rewritten ${done}; the rest is rewritten now, in some ${seconds} s`)
+  for (let isLeft = true; isLeft; ) {
+    const progress = await inTransaction(client, () => rewriteSlice(database, migration, SLICE_ROWS * 20))
+    isLeft = progress?.isDone !== true
+    // Another process that starts is at it.
+    if (progress === null) await delay(RETRY_MS)
+  }
 }
 
 async function isMissing(client: pg.Client, name: string): Promise<boolean> {

@@ -3,11 +3,11 @@ import { isAtMost, type Migration, oldestIn, slicedMigrations } from '../../foun
 import { asStartupError, findMissing, hasOwnSession } from '../../foundation/database/migrations.ts'
 import { runningVersions } from '../../foundation/database/process-lock.ts'
 import { queryOf } from '../../foundation/database/query.ts'
-import { progressOf } from '../../foundation/database/slices.ts'
+import { progressOf, REWRITTEN_A_SECOND } from '../../foundation/database/slices.ts'
+import { REST } from './upgrades.ts'
 
-/** Rows of a second, by a processor of a small machine: an index that is built, and slices that rest between. */
+/** Rows of a second, by a processor of a small machine. */
 const INDEXED_A_SECOND = 300_000
-const REWRITTEN_A_SECOND = 5_000
 
 export interface UpgradePlan {
   /** What the next start does, or a server after it, with the time and the room on the disk that it takes. */
@@ -54,7 +54,7 @@ async function slicesOf(client: Connection, migration: Migration, missing: reado
   const done = isNew ? { rows: 0, isDone: false } : await progressOf({ query: queryOf(client) }, migration)
   if (done.isDone) return []
   const left = Math.max(0, rows - done.rows)
-  const cost = costOf(left / REWRITTEN_A_SECOND, bytes)
+  const cost = costOf(((1 + REST) * left) / REWRITTEN_A_SECOND, bytes)
   return [`${name}: rewrites ${rowsOf(left, table)} after the start, while the store is open: ${cost}`]
 }
 

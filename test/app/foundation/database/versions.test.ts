@@ -186,7 +186,7 @@ describe('rows that are rewritten in slices', () => {
     await fill()
     const log: string[] = []
     const { createUpgrades, upgradeFigures } = await later.load('operations/installation/upgrades.ts')
-    const { connect, inTransaction } = await later.load('foundation/database/client.ts')
+    const { connect, inTransaction, queryIn } = await later.load('foundation/database/client.ts')
     const db = connect(url)
     onTestFinished(() => db.$disconnect())
     const shown = async () => {
@@ -199,6 +199,15 @@ describe('rows that are rewritten in slices', () => {
     first.wake()
     await expect.poll(left, { interval: 5 }).toBeLessThan(rows)
     await first.stop()
+    const holder = await openClient(url)
+    await holder.query(`BEGIN; UPDATE "Sliced" SET "text" = 'text' WHERE "length" IS NULL`)
+    const { rewriteSlice } = await later.load('foundation/database/slices.ts')
+    const { readMigration } = await later.load('foundation/database/migration.ts')
+    const { isLockTimeout } = await later.load('foundation/database/outage.ts')
+    const held = inTransaction(db, (tx) => rewriteSlice(queryIn(tx), readMigration(name)))
+    await expect(held).rejects.toSatisfy(isLockTimeout)
+    await holder.query('ROLLBACK')
+    await holder.end()
     expect(await left()).toBeGreaterThan(0)
     expect(await shown()).toEqual([expect.any(Number)])
 
@@ -228,7 +237,7 @@ describe('rows that are rewritten in slices', () => {
     const said: string[] = []
     const stop = await runBeside()
     await expect((await contracting.load('foundation/database/migrations.ts')).migrate(url)).rejects.toThrow(
-      `Servers still rewrite rows for migration ${name}: 0 of about ${rows} are done. Start again when all are`,
+      `Servers still rewrite rows for migration ${name}: 0 of about ${rows} rows are done. Start again when all are`,
     )
     await stop()
 
@@ -237,7 +246,9 @@ describe('rows that are rewritten in slices', () => {
     )
 
     expect(applied).toEqual([last])
-    expect(said).toEqual([`Migration ${name} has rewritten 0 of about ${rows} rows; the rest is rewritten now`])
+    expect(said).toEqual([
+      `Migration ${name} has rewritten 0 of about ${rows} rows; the rest is rewritten now, in some 1 s`,
+    ])
     expect(await left()).toBe(0)
     for (const each of [name, last]) await forget(each)
   })
