@@ -20,6 +20,7 @@ const files = [
   ...['docs', 'clients/typescript', 'prisma', 'src', 'test', 'tools/sandbox-data', 'wsdl'].flatMap(filesIn),
   'README.md',
   'CHANGELOG.md',
+  'SECURITY.md',
 ].filter((file) => file !== self)
 const known = new Set(files)
 const sections = new Map(Object.entries(numbered).map(([name, file]) => [name, sectionsOf(read(file))]))
