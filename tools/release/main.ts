@@ -46,7 +46,6 @@ function left(version: string, notes: string): readonly string[] {
     `git tag --annotate v${version} --file ${notes} --cleanup verbatim`,
     'git push --follow-tags',
     `docker build --build-arg REVISION=$(git rev-parse HEAD) --tag localhost/store-platform:${version} .`,
-    `docker build --tag localhost/store-platform-cluster:${version} cluster`,
     'docker push, under the name of a registry, where there is one',
   ]
 }

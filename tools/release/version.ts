@@ -6,9 +6,9 @@ import { StartupError } from '../../src/foundation/process/startup-error.ts'
 
 /** Packages that npm gives the version; `/openapi.json`, the log and `/metrics` read it out of the first. */
 const packages = ['.', 'clients/typescript']
-/** Files that name images, each by one of these beginnings before the version. */
+/** Files that name the image or are it, and what stands before the version there. */
 const imageFiles = ['Dockerfile', 'docker-compose.yml', 'compose.cluster.yml']
-const IMAGE = /(localhost\/store-platform[\w-]*:|\.image\.version=")[\d.]+/g
+const IMAGE = /(localhost\/store-platform:|\.image\.version=")[\d.]+/g
 const UNRELEASED = '## Unreleased\n'
 
 /**
