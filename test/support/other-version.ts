@@ -14,7 +14,10 @@ interface MigrationFiles {
 
 interface Modules {
   'foundation/database/client.ts': typeof import('../../src/foundation/database/client.ts')
+  'foundation/database/migration.ts': typeof import('../../src/foundation/database/migration.ts')
   'foundation/database/migrations.ts': typeof import('../../src/foundation/database/migrations.ts')
+  'foundation/database/outage.ts': typeof import('../../src/foundation/database/outage.ts')
+  'foundation/database/slices.ts': typeof import('../../src/foundation/database/slices.ts')
   'operations/installation/upgrade-plan.ts': typeof import('../../src/operations/installation/upgrade-plan.ts')
   'operations/installation/upgrades.ts': typeof import('../../src/operations/installation/upgrades.ts')
 }

@@ -18,8 +18,7 @@ const root = join(import.meta.dirname, '../..')
 const self = 'test/unit/references.test.ts'
 const files = [
   ...['docs', 'clients/typescript', 'prisma', 'src', 'test', 'tools/sandbox-data', 'wsdl'].flatMap(filesIn),
-  'README.md',
-  'CHANGELOG.md',
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
 ].filter((file) => file !== self)
 const known = new Set(files)
 const sections = new Map(Object.entries(numbered).map(([name, file]) => [name, sectionsOf(read(file))]))

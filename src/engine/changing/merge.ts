@@ -46,7 +46,7 @@ const membersOf = foldOnce<MergeMember | null>({
   },
 })
 
-/** The document after a patch, in wire order: given members replace stored ones; defaults are omitted. */
+/** The document after a patch, in wire order: given members replace stored ones; defaults are omitted. Unknown members stay. */
 export function mergeDocument(fields: FieldSet, current: Document, patch: Patch, newKey: NewKey): Document {
   return mergeMembers(membersOf(fields), current, patch, newKey)
 }
@@ -59,6 +59,9 @@ function mergeMembers(members: Folded<MergeMember | null>, current: Document, pa
     const value = merge?.(current[name], patch, newKey)
     if (value !== undefined) next[name] = value
   }
+  // A server of a later version, which runs beside this one, stores members that this one does not know.
+  for (const name of Object.keys(current))
+    if (!members.some(([known]) => known === name)) next[name] = current[name] as Json
   return next
 }
 

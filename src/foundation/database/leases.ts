@@ -1,11 +1,12 @@
 import { locks } from './advisory-locks.ts'
 import type { Db } from './client.ts'
+import { Prisma } from './generated/client.ts'
 import { processNumber } from './process-lock.ts'
 import { identifier, join, type Sql, sql } from './sql.ts'
 
 /** The right of one process to work on a row until a time. From then on another one may take over: the holder was killed, or hangs. */
 interface Lease {
-  readonly table: string
+  readonly table: Prisma.ModelName
   /** The column with the time. */
   readonly until: string
   readonly ms: number
@@ -43,7 +44,7 @@ export function leaseEnd({ ms }: Lease, now: () => Date): Date {
 }
 
 /** Whether nobody holds a row, as a condition; `row` is the name of its table in the statement. */
-export function isFree({ table, until, hasProcess }: Lease, now: () => Date, row = table): Sql {
+export function isFree({ table, until, hasProcess }: Lease, now: () => Date, row: string = table): Sql {
   const isOver = sql`${identifier(row)}.${identifier(until)} <= ${now()}`
   if (!hasProcess) return isOver
   // Null where there is no number; true where the process has ended or lost its connection.
@@ -65,10 +66,11 @@ export function claimFree<Row>(
   { key, where, order, limit }: { key: readonly string[]; where: Sql; order: string; limit: number },
 ): Promise<Row[]> {
   const [table, claim, columns] = [identifier(lease.table), identifier(lease.claim), join(key.map(identifier))]
+  const all = Object.values(Prisma[`${lease.table}ScalarFieldEnum`]).map(identifier)
   return db.$queryRaw<Row[]>(sql`
     WITH "free" AS MATERIALIZED (
       SELECT ${columns} FROM ${table} WHERE ${where} AND ${isFree(lease, now)}
       ORDER BY ${identifier(order)} LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
     UPDATE ${table} SET ${claim} = ${claim} + 1, ${leased(lease, now)}
-    WHERE (${columns}) IN (SELECT ${columns} FROM "free") RETURNING *`)
+    WHERE (${columns}) IN (SELECT ${columns} FROM "free") RETURNING ${join(all)}`)
 }

@@ -10,7 +10,7 @@ import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 import { Outage } from './outage.ts'
 import { runningVersions } from './process-lock.ts'
 import { queryOf } from './query.ts'
-import { finishSlices } from './slices.ts'
+import { progressOf, REWRITTEN_A_SECOND, rewriteSlice, SLICE_ROWS } from './slices.ts'
 
 /** A migration that waits for a table keeps all who come after it waiting for that table too. */
 const LOCK_MS_MAX = 200
@@ -53,8 +53,9 @@ export async function migrate(
     }
     const isInUse = await lookAt(client, nameOf(url), warn)
     const applied: string[] = []
-    for (let next = await findNext(client, until); next !== null; next = await findNext(client, until)) {
-      if (await applyInTime(client, next, { isInUse, warn })) applied.push(next.name)
+    for (const name of await findOpen(client)) {
+      if (until !== undefined && name > until) break
+      if (await applyInTime(client, readMigration(name), { isInUse, warn })) applied.push(name)
     }
     return applied
   }).catch((error) => {
@@ -141,15 +142,15 @@ export async function findMissing(client: pg.Client): Promise<readonly Migration
   return (await findHistory(client)).missing.map(readMigration)
 }
 
-/** The first missing migration; null: there is none. */
-async function findNext(client: pg.Client, until: string | undefined): Promise<Migration | null> {
+/** The names of the migrations to apply. */
+async function findOpen(client: pg.Client): Promise<readonly string[]> {
   return inTransaction(client, async () => {
     // Of the transaction, because behind a pooler the session would keep it.
     await holdMigrations(client)
     await client.query(prismaTable)
-    const [name] = (await readHistory(client)).missing
-    await refuseMoved({ query: queryOf(client) }, name !== undefined)
-    return name === undefined || (until !== undefined && name > until) ? null : readMigration(name)
+    const { missing } = await readHistory(client)
+    await refuseMoved({ query: queryOf(client) }, missing.length > 0)
+    return missing
   })
 }
 
@@ -194,12 +195,12 @@ async function apply(client: Connection, migration: Migration, { isInUse, warn }
     throw new StartupError(
       `Migration ${name} cannot be applied beside servers of version ${older}. Stop them all, and start again`,
     )
-  if (needs !== null) await finishSlices(database, readMigration(needs), { isAlone: running.length === 0, warn })
+  if (needs !== null) await finishSlices(client, readMigration(needs), { isAlone: running.length === 0, warn })
   if (index !== null && (await hasOwnSession(client))) return buildIndex(client, migration, index.name)
   return inTransaction(client, async () => {
     await holdMigrations(client)
     await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
-    if (!(await isNext(client, name))) return false
+    if (!(await isMissing(client, name))) return false
     if (index !== null) await client.query(sql.replace(' CONCURRENTLY', ''))
     else if (isInUse && running.length > 0) await queryWithin(client, { text: sql }, HELD_MS_MAX)
     else await client.query(sql)
@@ -208,9 +209,32 @@ async function apply(client: Connection, migration: Migration, { isInUse, warn }
   })
 }
 
-async function isNext(client: pg.Client, name: string): Promise<boolean> {
-  const [first] = (await readHistory(client)).missing
-  return first === name
+/** Rewrites what is left in one go, for a migration that needs it. Throws `StartupError` where servers run, which go on by themselves. */
+async function finishSlices(
+  client: pg.Client,
+  migration: Migration,
+  { isAlone, warn }: { readonly isAlone: boolean; readonly warn: (message: string) => void },
+): Promise<void> {
+  const database = { query: queryOf(client) }
+  const { rows, table, isDone } = await progressOf(database, migration)
+  if (isDone) return
+  const done = `${rows} of about ${table} rows`
+  if (!isAlone)
+    throw new StartupError(
+      `Servers still rewrite rows for migration ${migration.name}: ${done} are done. Start again when all are`,
+    )
+  const seconds = Math.ceil(Math.max(1, table - rows) / REWRITTEN_A_SECOND)
+  warn(`Migration ${migration.name} has rewritten ${done}; the rest is rewritten now, in some ${seconds} s`)
+  for (let isLeft = true; isLeft; ) {
+    const progress = await inTransaction(client, () => rewriteSlice(database, migration, SLICE_ROWS * 20))
+    isLeft = progress?.isDone !== true
+    // Another process that starts is at it.
+    if (progress === null) await delay(RETRY_MS)
+  }
+}
+
+async function isMissing(client: pg.Client, name: string): Promise<boolean> {
+  return (await readHistory(client)).missing.includes(name)
 }
 
 /** Whether what a connection holds is its own: a pooler makes up the process id of its connections. */
@@ -223,7 +247,7 @@ export async function hasOwnSession(client: Connection): Promise<boolean> {
 async function buildIndex(client: pg.Client, migration: Migration, index: string): Promise<boolean> {
   await tryLock(client, 'pg_try_advisory_lock')
   try {
-    if (!(await isNext(client, migration.name))) return false
+    if (!(await isMissing(client, migration.name))) return false
     // It waits for every transaction that is older, and nobody who reads or writes waits for it.
     await client.query('SET lock_timeout = 0; SET statement_timeout = 0')
     const { rows } = await client.query(

@@ -256,9 +256,12 @@ function statementNames() {
   }
 }
 
-/** Whether a connection cannot be used behind an error: its statement may still run, or the server only reads. */
+/**
+ * Whether a connection cannot be used behind an error: its statement may still run, the server only reads, or a statement is prepared for
+ * columns that are others by now.
+ */
 function isLoss(error: unknown): boolean {
-  return !(error instanceof pg.DatabaseError) || isReadOnly(error)
+  return !(error instanceof pg.DatabaseError) || isReadOnly(error) || error.routine === 'RevalidateCachedQuery'
 }
 
 /** How long a change or a read waits for its turn. */

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { StartupError } from '../process/startup-error.ts'
 import type { Migration, Slices } from './migration.ts'
 import type { Query } from './query.ts'
 
@@ -8,7 +6,10 @@ import type { Query } from './query.ts'
 
 /** Rows of a slice: some tens of milliseconds. */
 export const SLICE_ROWS = 500
-const WAIT_MS = 100
+/** Rows of a second, by a processor of a small machine. */
+export const REWRITTEN_A_SECOND = 20_000
+/** A slice waits no longer for what its triggers lock, because others wait for its rows meanwhile. */
+const LOCK_MS_MAX = 200
 
 /** How far the rows of a migration are rewritten. */
 export interface Progress {
@@ -24,8 +25,8 @@ interface Kept {
 }
 
 /**
- * Rewrites the next slice in the transaction of `database`, which is its own; `isLast`: with it all are done. Null: another process is at work. A kill at any line leaves the slice
- * to the next one.
+ * Rewrites the next slice in the transaction of `database`, which is its own; `isLast`: with it all are done. Null: another process is at
+ * work. Throws 55P03 while somebody else holds one of its rows. A kill at any line leaves the slice to the next one.
  */
 export async function rewriteSlice(
   database: Query,
@@ -33,6 +34,7 @@ export async function rewriteSlice(
   rowsMax = SLICE_ROWS,
 ): Promise<(Progress & { readonly isLast: boolean }) | null> {
   if (slices === null) throw new Error(`${name} has no slices`)
+  await database.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await database.query(`INSERT INTO "Upgrade" ("name") VALUES ($1) ON CONFLICT DO NOTHING`, [name])
   const [kept] = await database.query<Kept>(
     `SELECT "position", "rows"::float8 AS "rows", "doneAt" IS NOT NULL AS "isDone" FROM "Upgrade"
@@ -59,9 +61,9 @@ async function nextSlice(
 ): Promise<{ count: number; end: Kept['position'] }> {
   const key = slices.key.map((column) => `r."${column}"`).join(', ')
   const [slice] = await query<{ count: number; end: number[] | null }>(`
-    SELECT count(*)::int AS "count", (array_agg("key" ORDER BY "place" DESC))[1] AS "end" FROM (
-      SELECT json_build_array(${key}) AS "key", row_number() OVER (ORDER BY ${key}) AS "place"
-      FROM "${slices.table}" r WHERE ${between(slices, position, null)} ORDER BY ${key} LIMIT ${rowsMax}) s`)
+    SELECT count(*)::int AS "count", (array_agg("key"))[count(*)::int] AS "end" FROM (
+      SELECT json_build_array(${key}) AS "key" FROM "${slices.table}" r WHERE ${between(slices, position, null)}
+      ORDER BY ${key} LIMIT ${rowsMax} FOR NO KEY UPDATE NOWAIT) s`)
   return { count: slice?.count ?? 0, end: slice?.end ?? position }
 }
 
@@ -70,29 +72,6 @@ function between({ key }: Slices, after: Kept['position'], until: Kept['position
   const columns = key.map((column) => `r."${column}"`).join(', ')
   const compared = [after && `(${columns}) > (${after.join(', ')})`, until && `(${columns}) <= (${until.join(', ')})`]
   return compared.filter((each) => each !== null).join(' AND ') || 'true'
-}
-
-/** Rewrites what is left in one go, for a migration that needs it. Throws `StartupError` where servers run, which go on by themselves. */
-export async function finishSlices(
-  database: Query,
-  migration: Migration,
-  { isAlone, warn }: { readonly isAlone: boolean; readonly warn: (message: string) => void },
-): Promise<void> {
-  const { rows, table, isDone } = await progressOf(database, migration)
-  if (isDone) return
-  if (!isAlone)
-    throw new StartupError(
-      `Servers still rewrite rows for migration ${migration.name}: ${rows} of about ${table} are done. Start again when all are`,
-    )
-  warn(`Migration ${migration.name} has rewritten ${rows} of about ${table} rows; the rest is rewritten now`)
-  for (let isLeft = true; isLeft; ) {
-    await database.query('BEGIN')
-    const progress = await rewriteSlice(database, migration, SLICE_ROWS * 20)
-    await database.query('COMMIT')
-    isLeft = progress?.isDone !== true
-    // Another process that starts is at it.
-    if (progress === null) await delay(WAIT_MS)
-  }
 }
 
 /** `table`: about how many rows the table has. */

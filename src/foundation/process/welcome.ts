@@ -10,6 +10,7 @@ export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: b
     ['Base address', config.publicUrl],
     ['Store admin', `${config.publicUrl}/admin`],
     ['Developers', `${config.publicUrl}/developers`],
+    ['Documentation', `${config.publicUrl}/docs`],
     ['cartAPI', `${config.publicUrl}${config.soapPath}?WSDL`],
   ]
   if (sandbox) lines.push(['Store', sandbox.store.secureUrl])
@@ -27,22 +28,24 @@ export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: b
   if (sandbox) lines.push(['All keys', sandboxPath(config.dataDir)])
   const table = lines.map(([name = '', value = '']) => `  ${name.padEnd(14)}${value}`).join('\n')
   const restUrl = `${config.publicUrl}${config.restPrefixes[0]}`
-  if (sandbox && isTerminal)
-    return `\n${table}\n\nTry it:\n  ${curlLine(restUrl, { ...sandbox.store, ...sandbox.application })}\n`
+  if (sandbox && isTerminal) {
+    const tries = `Open ${config.publicUrl} and sign in as the merchant or the developer. All records are made up.\n\nTry it:`
+    return `\n${table}\n\n${tries}\n  ${curlLine(restUrl, { ...sandbox.store, ...sandbox.application })}\n`
+  }
   return `\n${table}\n${hasStore ? '' : `\n${firstStore}\n`}`
 }
 
 const firstStore = `There is no store yet. This command, with the settings of this server, opens the first one:
   npm run new-store     (in a container: docker compose exec server node src/cli/new-store.ts)`
 
-/** A line for a shell that reads three products. `restUrl`: without a slash at its end. */
+/** A line for a shell that reads SKU, price and stock of three products. `restUrl`: without a slash at its end. */
 export function curlLine(
   restUrl: string,
   { secureUrl, privateKey, token }: { secureUrl: string; privateKey: string; token: string },
 ): string {
   const headers = { SecureURL: secureUrl, PrivateKey: privateKey, Token: token }
   const options = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
-  return `curl ${options.join(' ')} '${restUrl}/v1/Products?limit=3'`
+  return `curl ${options.join(' ')} '${restUrl}/v1/Products/skuinfo?limit=3'`
 }
 
 /** A line of progress for people, on standard output. */

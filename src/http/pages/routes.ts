@@ -4,7 +4,6 @@ import type { MailServices } from '../../access/mail/write.ts'
 import type { SignUpServices } from '../../access/people/accounts.ts'
 import type { ResetServices } from '../../access/people/reset.ts'
 import type { SignInServices } from '../../access/people/sign-in.ts'
-import { t } from '../../foundation/texts/text.ts'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
@@ -22,6 +21,7 @@ import { areaPages } from './people/account.ts'
 import { auditRoutes, developerAudit } from './people/audit.ts'
 import { changeStorePages } from './people/change-store.ts'
 import { administration, developerPages, signUpPages } from './people/sign-in.ts'
+import { type StartPageServices, startPage } from './people/start-page.ts'
 import { servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
@@ -52,13 +52,16 @@ export const developerRoutes = [
 
 type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
-export type PagesServices = GuardServices & AdminServices & DeveloperServices & OperatorPagesServices
+export type PagesServices = GuardServices &
+  AdminServices &
+  DeveloperServices &
+  OperatorPagesServices &
+  StartPageServices
 
 /** Adds all pages for browsers. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   assetRoutes(app)
-  // Links to the areas of merchants, developers and customers.
-  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/people/start-page', title: t('Welcome') }))
+  pagesFor(app, 'anyone').page('/', () => startPage(services))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)
   operatorAdministration(app, services)

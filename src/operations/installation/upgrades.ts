@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, inTransaction, queryIn } from '../../foundation/database/client.ts'
 import type { DatabaseFigures } from '../../foundation/database/figures.ts'
 import { type Migration, slicedMigrations } from '../../foundation/database/migration.ts'
+import { isLockTimeout } from '../../foundation/database/outage.ts'
 import { progressOf, rewriteSlice } from '../../foundation/database/slices.ts'
 import type { Log } from '../../foundation/process/log.ts'
 import { createLoop } from '../../foundation/process/loop.ts'
@@ -9,7 +10,9 @@ import { createLoop } from '../../foundation/process/loop.ts'
 /** How often a process looks whether another one has left rows. */
 const EVERY_MS = 30_000
 /** After a slice it rests so many times as long as that took: what it takes from others is bounded. */
-const REST = 3
+export const REST = 3
+/** Somebody else may hold a row of the slice for a minute. */
+const AGAIN_MS = 1_000
 
 let known: readonly Migration[] | undefined
 
@@ -53,12 +56,15 @@ export function createUpgrades({ db, log }: { readonly db: Db; readonly log: Log
   async function rewrite(migration: Migration, isStopping: () => boolean): Promise<boolean> {
     while (!isStopping()) {
       const startedAt = performance.now()
-      const progress = await inTransaction(db, (tx) => rewriteSlice(queryIn(tx), migration))
+      const progress = await inTransaction(db, (tx) => rewriteSlice(queryIn(tx), migration)).catch((error) => {
+        if (isLockTimeout(error)) return undefined
+        throw error
+      })
       if (progress === null) return false
-      const { rows, isDone, isLast } = progress
-      if (isLast) log.info({ migration: migration.name, rows }, 'rows of an upgrade are rewritten')
-      if (isDone) return true
-      await delay((performance.now() - startedAt) * REST)
+      if (progress?.isLast)
+        log.info({ migration: migration.name, rows: progress.rows }, 'rows of an upgrade are rewritten')
+      if (progress?.isDone) return true
+      await delay(progress === undefined ? AGAIN_MS : (performance.now() - startedAt) * REST)
     }
     return false
   }

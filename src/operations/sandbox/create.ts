@@ -15,6 +15,8 @@ import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../../found
 const CREATION_TIMEOUT_MS = 600_000
 
 const DOMAIN = 'sandbox.store-platform.test'
+/** By which its people sign in. */
+export const sandboxAddresses = { merchant: `merchant@${DOMAIN}`, developer: `developer@${DOMAIN}` } as const
 
 export interface EnsureSandbox extends DataServices {
   /** Whether to create a sandbox in an empty database. */
@@ -70,8 +72,8 @@ function create(options: EnsureSandbox): Promise<SandboxFile | null> {
 async function createEverything(options: EnsureSandbox, tx: Transaction): Promise<SandboxFile> {
   const { baseUrl, operatorKey, defaultTimeZone, secrets, now, fill } = options
   const newPassword = () => randomBytes(15).toString('base64url')
-  const merchant = { email: `merchant@${DOMAIN}`, password: newPassword() }
-  const developer = { email: `developer@${DOMAIN}`, password: newPassword() }
+  const merchant = { email: sandboxAddresses.merchant, password: newPassword() }
+  const developer = { email: sandboxAddresses.developer, password: newPassword() }
 
   const store = await createStore(
     { db: tx, secrets, now, defaultTimeZone },

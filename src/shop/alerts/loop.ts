@@ -37,12 +37,15 @@ export function createAlerts(services: AlertServices, { everyMs = EVERY_MS }: { 
   })
 }
 
+/** A server of a later version, which may run beside this one, looks at others. */
+const knownKinds = [...Object.keys(operatorAlerts), ...Object.keys(storeAlerts)]
+
 /** Those that nobody looked at during the last minute. */
 async function claim({ db, now }: AlertServices): Promise<number[]> {
   const at = now()
   const rows = await db.$queryRaw<{ id: number }[]>`
     UPDATE "Alert" SET "lookedAt" = ${at} WHERE "id" IN (
-      SELECT "id" FROM "Alert" WHERE "lookedAt" <= ${new Date(at.getTime() - AGAIN_MS)} ORDER BY "lookedAt"
+      SELECT "id" FROM "Alert" WHERE "kind" = ANY (${knownKinds}) AND "lookedAt" <= ${new Date(at.getTime() - AGAIN_MS)} ORDER BY "lookedAt"
       LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
     RETURNING "id"`
   return rows.map(({ id }) => id)
@@ -79,8 +82,6 @@ async function look(tx: Transaction, services: AlertServices, id: number, at: Da
   if (!alert) return
   const { kind, identityId, storeId, since, toldAt } = alert
   const about = storeId === null ? operatorAlerts[kind as OperatorAlert] : storeAlerts[kind as StoreAlert]
-  // Of a later version.
-  if (about === undefined) return
   if (toldAt !== null && at.getTime() - toldAt.getTime() < about.pauseMs) return
   const until = new Date(Math.max(at.getTime() - LAG_MS, since.getTime()))
   const lines = await linesOf(tx, services, alert, { now: until, since })

@@ -53,7 +53,7 @@ async function sendAsCurl(output: string, path: string, method: 'GET' | 'DELETE'
   const headers = Object.fromEntries(
     [...line.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]),
   )
-  expect(line).toContain(`'${baseUrl}/StoreWebAPI/v1/Products?limit=3'`)
+  expect(line).toContain(`'${baseUrl}/StoreWebAPI/v1/Products/skuinfo?limit=3'`)
   const answer = await request(`${baseUrl}/StoreWebAPI/v1${path}`, {
     method,
     headers: headers as Record<string, string>,

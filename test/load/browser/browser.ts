@@ -48,17 +48,24 @@ export async function openListeningServer(): Promise<ListeningServer> {
   return { ...server, origin: `http://localhost:${port}` }
 }
 
-export interface Stage extends ListeningServer {
+type Listening = Pick<ListeningServer, 'origin' | 'close'>
+interface Browsing {
   /** What the console of any page says is wrong: an error of a script, what the content policy keeps out. */
   readonly faults: string[]
   /** A page of a browser that nobody has used yet, or in which somebody has signed in already. */
   readonly visit: (person?: Pick<TestPerson, 'cookies'>, options?: BrowserContextOptions) => Promise<Page>
 }
 
+export type Stage = ListeningServer & Browsing
+
 /** A listening server and a browser, which end together. */
 export async function openStage(): Promise<Stage> {
+  return openBrowser(await openListeningServer())
+}
+
+/** Adds a browser to a server. */
+export async function openBrowser<Server extends Listening>(server: Server): Promise<Server & Browsing> {
   if (executablePath === undefined) throw new Error(`No browser in ${places.join(', ')}, and BROWSER names none`)
-  const server = await openListeningServer()
   const browser = await chromium.launch({ executablePath, args: flags })
   const faults: string[] = []
   return {

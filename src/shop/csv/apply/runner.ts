@@ -4,6 +4,7 @@ import type { Log } from '../../../engine/definition/endpoints.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'
 import { empty, identifier, sql } from '../../../foundation/database/sql.ts'
+import { programVersion } from '../../../foundation/process/version.ts'
 import { createWorker } from '../../../foundation/process/worker.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
@@ -75,14 +76,16 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
 
 /**
  * Takes the import that has waited longest, of a store for which no other one is being applied. One of few records waits only for
- * others of few, so that nobody who changes some orders waits until a large file is done.
+ * others of few, so that nobody who changes some orders waits until a large file is done. One that a server of a later version has read is
+ * left to those.
  */
 async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Promise<Import[]> {
   const few = (table: string) => {
     const row = identifier(table)
     return sql`(${row}."changes" + ${row}."creates" <= ${FEW_LINES}::int)`
   }
-  const where = sql`"state" = 'applying' ${isOfFew ? sql`AND ${few('CsvImport')}` : empty} AND NOT EXISTS (
+  const where = sql`"state" = 'applying' AND string_to_array("version", '.')::int[] <= string_to_array(${programVersion}, '.')::int[]
+    ${isOfFew ? sql`AND ${few('CsvImport')}` : empty} AND NOT EXISTS (
     SELECT FROM "CsvImport" "other" WHERE "other"."storeId" = "CsvImport"."storeId" AND "other"."id" <> "CsvImport"."id"
       AND ${few('other')} = ${few('CsvImport')}
       AND "other"."state" = 'applying' AND NOT ${isFree(leases.csvApplying, now, 'other')})`

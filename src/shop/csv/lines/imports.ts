@@ -5,6 +5,7 @@ import { execute, inTransaction, queryRows } from '../../../foundation/database/
 import type { CsvImport, CsvImportLine } from '../../../foundation/database/generated/client.ts'
 import { isFree, leaseEnd, leases } from '../../../foundation/database/leases.ts'
 import { empty, lines, sql } from '../../../foundation/database/sql.ts'
+import { programVersion } from '../../../foundation/process/version.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import type { Line } from '../take-in/compare.ts'
@@ -65,6 +66,7 @@ export async function addImport(
     id,
     service,
     state: 'reading',
+    version: programVersion,
     actor,
     ...named,
     ...(mapping && { mapping: asJson(mapping) }),
@@ -173,7 +175,8 @@ export async function readAgain({ db, store, now }: Caller, id: number, said: Sa
     db,
     async (tx) => {
       const [found] = await queryRows<OpenReading>(tx)`
-        UPDATE "CsvImport" SET "state" = 'reading', "claim" = "claim" + 1, "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
+        UPDATE "CsvImport" SET "state" = 'reading', "version" = ${programVersion}, "claim" = "claim" + 1,
+          "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
         WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" NOT IN ('own', 'back')
           AND ("state" IN ('mapping', 'ready') OR ("state" = 'reading' AND ${isFree(leases.csvReading, now)}))
         RETURNING "id", "claim"`

@@ -1,4 +1,5 @@
 import type { Privileges } from '../../../engine/caller.ts'
+import { eventKinds } from '../../../engine/definition/event-kinds.ts'
 import { deliveriesChannel } from '../../../engine/recording/events.ts'
 import { type Db, queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { Delivery, Event, Webhook } from '../../../foundation/database/generated/client.ts'
@@ -40,6 +41,9 @@ interface ClaimRow extends Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey
   readonly body: string | null
 }
 
+/** Of others, a server of a later version notifies, which may run beside this one. */
+const knownKinds = eventKinds.map(({ type }) => type)
+
 /** Webhooks that one statement finds. */
 export const DUE_MAX = 1_000
 
@@ -74,7 +78,8 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
       ) AS "bytes"
     FROM "waiting" CROSS JOIN LATERAL (
       SELECT "url", "format", "enabled", "failingSince", "secretSealed", "formerSecretSealed", "secretRotatedAt", "subscriptionId"
-      FROM "Webhook" WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId" OFFSET 0
+      FROM "Webhook" WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId"
+        AND "eventType" = ANY (${knownKinds}::smallint[]) OFFSET 0
     ) AS "webhook" LEFT JOIN LATERAL (
       SELECT "applicationId", "Subscription"."privileges" AS "agreed", "Application"."privileges" AS "asked"
       FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"

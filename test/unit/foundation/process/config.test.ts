@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../../../src/foundation/process/settings.ts'
+import { readConfig, settingNames } from '../../../../src/foundation/process/settings.ts'
 import { StartupError } from '../../../../src/foundation/process/startup-error.ts'
 import { makeCertificate } from '../../../support/certificate.ts'
 
@@ -21,6 +21,12 @@ beforeAll(() => {
   for (const name of ['one', 'other']) makeCertificate(join(folder, `${name}.crt`), join(folder, `${name}.key`))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
+
+test('docs/settings.md has each setting once, and no other', () => {
+  const text = readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')
+  const documented = [...text.matchAll(/^\| ([A-Z][A-Z_, ]+) \|/gm)].flatMap(([, names = '']) => names.split(', '))
+  expect(documented.toSorted()).toEqual(settingNames.toSorted())
+})
 
 function faults(environment: Record<string, string>): string {
   try {

@@ -7797,6 +7797,7 @@ export const CsvImportScalarFieldEnum = {
   changed: 'changed',
   added: 'added',
   failed: 'failed',
+  version: 'version',
   actor: 'actor',
   appliedBy: 'appliedBy',
   createdAt: 'createdAt',

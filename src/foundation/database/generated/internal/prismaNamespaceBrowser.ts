@@ -1195,6 +1195,7 @@ export const CsvImportScalarFieldEnum = {
   changed: 'changed',
   added: 'added',
   failed: 'failed',
+  version: 'version',
   actor: 'actor',
   appliedBy: 'appliedBy',
   createdAt: 'createdAt',

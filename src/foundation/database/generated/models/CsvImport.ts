@@ -74,6 +74,7 @@ export type CsvImportMinAggregateOutputType = {
   changed: number | null
   added: number | null
   failed: number | null
+  version: string | null
   actor: string | null
   appliedBy: string | null
   createdAt: Date | null
@@ -102,6 +103,7 @@ export type CsvImportMaxAggregateOutputType = {
   changed: number | null
   added: number | null
   failed: number | null
+  version: string | null
   actor: string | null
   appliedBy: string | null
   createdAt: Date | null
@@ -134,6 +136,7 @@ export type CsvImportCountAggregateOutputType = {
   changed: number
   added: number
   failed: number
+  version: number
   actor: number
   appliedBy: number
   createdAt: number
@@ -194,6 +197,7 @@ export type CsvImportMinAggregateInputType = {
   changed?: true
   added?: true
   failed?: true
+  version?: true
   actor?: true
   appliedBy?: true
   createdAt?: true
@@ -222,6 +226,7 @@ export type CsvImportMaxAggregateInputType = {
   changed?: true
   added?: true
   failed?: true
+  version?: true
   actor?: true
   appliedBy?: true
   createdAt?: true
@@ -254,6 +259,7 @@ export type CsvImportCountAggregateInputType = {
   changed?: true
   added?: true
   failed?: true
+  version?: true
   actor?: true
   appliedBy?: true
   createdAt?: true
@@ -373,6 +379,7 @@ export type CsvImportGroupByOutputType = {
   changed: number
   added: number
   failed: number
+  version: string
   actor: string
   appliedBy: string
   createdAt: Date
@@ -428,6 +435,7 @@ export type CsvImportWhereInput = {
   changed?: Prisma.IntFilter<"CsvImport"> | number
   added?: Prisma.IntFilter<"CsvImport"> | number
   failed?: Prisma.IntFilter<"CsvImport"> | number
+  version?: Prisma.StringFilter<"CsvImport"> | string
   actor?: Prisma.StringFilter<"CsvImport"> | string
   appliedBy?: Prisma.StringFilter<"CsvImport"> | string
   createdAt?: Prisma.DateTimeFilter<"CsvImport"> | Date | string
@@ -463,6 +471,7 @@ export type CsvImportOrderByWithRelationInput = {
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   appliedBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -502,6 +511,7 @@ export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
   changed?: Prisma.IntFilter<"CsvImport"> | number
   added?: Prisma.IntFilter<"CsvImport"> | number
   failed?: Prisma.IntFilter<"CsvImport"> | number
+  version?: Prisma.StringFilter<"CsvImport"> | string
   actor?: Prisma.StringFilter<"CsvImport"> | string
   appliedBy?: Prisma.StringFilter<"CsvImport"> | string
   createdAt?: Prisma.DateTimeFilter<"CsvImport"> | Date | string
@@ -537,6 +547,7 @@ export type CsvImportOrderByWithAggregationInput = {
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   appliedBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -577,6 +588,7 @@ export type CsvImportScalarWhereWithAggregatesInput = {
   changed?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   added?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   failed?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
+  version?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
   actor?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
   appliedBy?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CsvImport"> | Date | string
@@ -609,6 +621,7 @@ export type CsvImportCreateInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -644,6 +657,7 @@ export type CsvImportUncheckedCreateInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -679,6 +693,7 @@ export type CsvImportUpdateInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -714,6 +729,7 @@ export type CsvImportUncheckedUpdateInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -749,6 +765,7 @@ export type CsvImportCreateManyInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -781,6 +798,7 @@ export type CsvImportUpdateManyMutationInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -813,6 +831,7 @@ export type CsvImportUncheckedUpdateManyInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -850,6 +869,7 @@ export type CsvImportCountOrderByAggregateInput = {
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   appliedBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -893,6 +913,7 @@ export type CsvImportMaxOrderByAggregateInput = {
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   appliedBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -921,6 +942,7 @@ export type CsvImportMinOrderByAggregateInput = {
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
+  version?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   appliedBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1033,6 +1055,7 @@ export type CsvImportCreateWithoutPartsInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -1067,6 +1090,7 @@ export type CsvImportUncheckedCreateWithoutPartsInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -1117,6 +1141,7 @@ export type CsvImportUpdateWithoutPartsInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1151,6 +1176,7 @@ export type CsvImportUncheckedUpdateWithoutPartsInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1185,6 +1211,7 @@ export type CsvImportCreateWithoutNamesInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -1219,6 +1246,7 @@ export type CsvImportUncheckedCreateWithoutNamesInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -1269,6 +1297,7 @@ export type CsvImportUpdateWithoutNamesInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1303,6 +1332,7 @@ export type CsvImportUncheckedUpdateWithoutNamesInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1337,6 +1367,7 @@ export type CsvImportCreateWithoutRowsInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -1371,6 +1402,7 @@ export type CsvImportUncheckedCreateWithoutRowsInput = {
   changed?: number
   added?: number
   failed?: number
+  version?: string
   actor: string
   appliedBy?: string
   createdAt: Date | string
@@ -1421,6 +1453,7 @@ export type CsvImportUpdateWithoutRowsInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1455,6 +1488,7 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
+  version?: Prisma.StringFieldUpdateOperationsInput | string
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1538,6 +1572,7 @@ export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   changed?: boolean
   added?: boolean
   failed?: boolean
+  version?: boolean
   actor?: boolean
   appliedBy?: boolean
   createdAt?: boolean
@@ -1574,6 +1609,7 @@ export type CsvImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   changed?: boolean
   added?: boolean
   failed?: boolean
+  version?: boolean
   actor?: boolean
   appliedBy?: boolean
   createdAt?: boolean
@@ -1606,6 +1642,7 @@ export type CsvImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   changed?: boolean
   added?: boolean
   failed?: boolean
+  version?: boolean
   actor?: boolean
   appliedBy?: boolean
   createdAt?: boolean
@@ -1638,6 +1675,7 @@ export type CsvImportSelectScalar = {
   changed?: boolean
   added?: boolean
   failed?: boolean
+  version?: boolean
   actor?: boolean
   appliedBy?: boolean
   createdAt?: boolean
@@ -1648,7 +1686,7 @@ export type CsvImportSelectScalar = {
   process?: boolean
 }
 
-export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "change" | "headings" | "mapping" | "isWindows" | "decimal" | "locale" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
+export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "change" | "headings" | "mapping" | "isWindows" | "decimal" | "locale" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "version" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
 export type CsvImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | Prisma.CsvImport$rowsArgs<ExtArgs>
   parts?: boolean | Prisma.CsvImport$partsArgs<ExtArgs>
@@ -1729,6 +1767,10 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     changed: number
     added: number
     failed: number
+    /**
+     * Of the server that read it. Those of former versions may not know all that its lines say, and leave it to others.
+     */
+    version: string
     /**
      * The e-mail address of the merchant who took it in, and of the one who had it applied.
      */
@@ -2193,6 +2235,7 @@ export interface CsvImportFieldRefs {
   readonly changed: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly added: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly failed: Prisma.FieldRef<"CsvImport", 'Int'>
+  readonly version: Prisma.FieldRef<"CsvImport", 'String'>
   readonly actor: Prisma.FieldRef<"CsvImport", 'String'>
   readonly appliedBy: Prisma.FieldRef<"CsvImport", 'String'>
   readonly createdAt: Prisma.FieldRef<"CsvImport", 'DateTime'>

@@ -373,17 +373,17 @@ describe('applying', () => {
     expect(await tracesOf(9)).toEqual({ moves: Array(250).fill(1), events: 250, products: 250 })
   }, 120_000)
 
-  test('is left to its process while the lease runs, and lost by it afterwards', async () => {
+  test('is left to a later version that has read it, and to its process while the lease runs, and lost by it afterwards', async () => {
     await addLamps(2)
     const address = await takeIn('products', prices(2, 5))
     const { db } = server.database
-    const where = { storeId: shop.store.id, state: 'ready' }
+    const where = { storeId: shop.store.id, state: { in: ['ready', 'applying'] } }
     const leasedUntil = new Date(server.clock.ms + 60_000)
     const applying = { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'merchant@shop.example' }
-    await db.csvImport.updateMany({
-      where,
-      data: { ...applying, claim: 1, leasedUntil },
-    })
+    await db.csvImport.updateMany({ where, data: { ...applying, version: '9.0.0' } })
+    await server.services.csvImports.settle()
+    expect(await countsAt(address)).toEqual(['To do (2)'])
+    await db.csvImport.updateMany({ where, data: { claim: 1, leasedUntil, version: '0.2.0' } })
     await server.services.csvImports.settle()
     expect(await countsAt(address)).toEqual(['To do (2)'])
     server.clock.ms += 60_000
