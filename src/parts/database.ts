@@ -71,8 +71,7 @@ function connectAll(
   { databaseHealth: health, metrics }: { databaseHealth: DatabaseHealth; metrics: Metrics },
   parts: Shutdown,
 ) {
-  const figures = createDatabaseMetrics(metrics.registry)
-  figures.breaker(health)
+  const figures = createDatabaseMetrics(metrics.registry, health)
   const options = { isPreparing: config.databasePreparedStatements, health }
   const db: Db = connect(url, {
     ...options,
