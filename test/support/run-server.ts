@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = new URL('../../', import.meta.url)
+export const ownTree = new URL('../../', import.meta.url)
+
 /** What `npm start` of a tree hands to Node, and the variables that it sets. */
 export function startCommand(tree: URL): { args: readonly string[]; environment: Readonly<Record<string, string>> } {
   const { scripts } = JSON.parse(readFileSync(new URL('package.json', tree), 'utf8')) as { scripts: { start: string } }
@@ -18,8 +19,6 @@ export function startCommand(tree: URL): { args: readonly string[]; environment:
     environment: Object.fromEntries(words.slice(0, program).map((word) => word.split('=', 2))),
   }
 }
-
-const { args: startArguments, environment: startEnvironment } = startCommand(root)
 
 export interface Run {
   readonly process: ChildProcess
@@ -37,9 +36,10 @@ export const programEnv = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/node-compile', import.meta.url)),
 }
 
-/** Starts the server as `npm start` does, with these settings and none of the test's own environment but PATH. */
-export function runServer(settings: Record<string, string>): Run {
-  return runProgram(process.execPath, startArguments, { env: { ...programEnv, ...startEnvironment, ...settings } })
+/** Starts the server of a tree as `npm start` does, with these settings and none of the test's own environment but PATH. */
+export function runServer(settings: Record<string, string>, tree = ownTree): Run {
+  const { args, environment } = startCommand(tree)
+  return runProgram(process.execPath, args, { env: { ...programEnv, ...environment, ...settings } })
 }
 
 export function runProgram(program: string, args: readonly string[], options: SpawnOptions): Run {

@@ -9,6 +9,7 @@ import { profileRest } from './rest-profile.ts'
 import { benchRoom } from './room.ts'
 import { benchScale } from './scale.ts'
 import { benchStart } from './start.ts'
+import { benchUpgrade } from './upgrade.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /*
@@ -24,6 +25,7 @@ const benches = {
   isolation: benchIsolation,
   start: benchStart,
   room: benchRoom,
+  upgrade: benchUpgrade,
   against: benchAgainst,
 }
 
@@ -34,6 +36,7 @@ const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   isolation: { seconds: '15', rounds: '1' },
   start: { seconds: '10', rounds: '5' },
   room: { seconds: '20', rounds: '1' },
+  upgrade: { seconds: '60', rounds: '1' },
 }
 
 const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
@@ -42,9 +45,10 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
   rest       requests beside baselines: the same bytes from memory; the same after authentication; plain statements of pg;
              for changes, one transaction for the whole list
   room       the room of records, events, history and a backup on disk, and memory and sessions of the server
+  upgrade    what programs wait while a later version migrates the last store of --sizes (orders=1M), and rewrites its rows
   against    the cases of rest, first readings after a start, and readings while everything is changed, of this working tree beside
              those of COMMIT, on the same PostgreSQL
-  --seconds  length of one measurement (default 1.5; webhooks and room 20, isolation 15); after a start, until it is at rest (10)
+  --seconds  length of one measurement (default 1.5; webhooks and room 20, isolation 15, upgrade 60); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks, isolation and room 1, start 5); the table shows medians, of those three
              all
   --cases    only those whose title holds one of these texts, such as Orders,PUT

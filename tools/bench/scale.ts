@@ -32,7 +32,7 @@ export async function benchScale({ rounds, cases, sizes, postgres: only }: Bench
 }
 
 /** Such as 10k or 1M of each kind, or orders=10M. */
-function readSize(text: string): StoreSize {
+export function readSize(text: string): StoreSize {
   const [, kind, digits = '', unit = ''] = /^(?:(products|customers|orders)=)?([1-9]\d{0,7})(k|M)?$/.exec(text) ?? []
   const count = Number(digits) * { '': 1, k: 1_000, M: 1_000_000 }[unit as '' | 'k' | 'M']
   if (!(count >= 100 && count <= 20_000_000)) {

@@ -22,14 +22,14 @@ export interface Load {
   readonly sent: readonly Sent[]
   /** The order of each key that was answered 201. */
   readonly orders: ReadonlyMap<string, number>
-  /** The stocks that were answered, in their order, by product. */
-  readonly stocks: ReadonlyMap<number, readonly number[]>
+  /** How often one more of a product was answered. */
+  readonly added: ReadonlyMap<number, number>
   /** Stops when every change has been answered. */
   readonly stop: () => Promise<void>
 }
 
 export interface Goods {
-  /** One for each client that changes stocks. */
+  /** One for each client that adds to a stock, which was 0. */
   readonly changed: readonly number[]
   readonly sold: number
 }
@@ -38,7 +38,7 @@ export interface Goods {
 export function startLoad(store: ServerStore, { changed, sold }: Goods): Load {
   const sent: Sent[] = []
   const orders = new Map<string, number>()
-  const stocks = new Map<number, number[]>(changed.map((id) => [id, []]))
+  const added = new Map(changed.map((id) => [id, 0]))
   // Without pipelining, undici takes a new connection for each request.
   const agents = [new Agent(), new Agent({ pipelining: 0 })]
   let isStopping = false
@@ -57,19 +57,19 @@ export function startLoad(store: ServerStore, { changed, sold }: Goods): Load {
     }
   }
 
-  async function repeat(work: (count: number) => Promise<unknown>): Promise<void> {
-    for (let count = 1; !isStopping; count++) {
-      await work(count)
+  async function repeat(work: () => Promise<unknown>): Promise<void> {
+    while (!isStopping) {
+      await work()
       await delay(PAUSE_MS)
     }
   }
 
   const clientsOf = (dispatcher: Dispatcher, product: number) => [
     repeat(() => send(false, () => store.call('GET', `/Products/${product}`, { dispatcher }))),
-    repeat(async (count) => {
-      const body = { SKUInfo: { Stock: count } }
-      await insist(() => store.call('PUT', `/Products/${product}`, { body, dispatcher }))
-      stocks.get(product)?.push(count)
+    repeat(async () => {
+      const [key, body] = [randomUUID(), { SKUInfo: { StockAdjust: 1 } }]
+      await insist(() => store.call('PUT', `/Products/${product}`, { body, key, dispatcher }))
+      added.set(product, (added.get(product) ?? 0) + 1)
     }),
     repeat(async () => {
       const key = randomUUID()
@@ -81,7 +81,7 @@ export function startLoad(store: ServerStore, { changed, sold }: Goods): Load {
   return {
     sent,
     orders,
-    stocks,
+    added,
     stop: async () => {
       isStopping = true
       await Promise.all(clients)

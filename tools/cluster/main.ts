@@ -1,15 +1,16 @@
+import { BEFORE, committedVersion } from '../../test/support/other-version.ts'
 import { killEach } from './deaths.ts'
 import { killPrimary } from './failover.ts'
 import { startLoad } from './load.ts'
 import { checkData, findLosses } from './losses.ts'
 import { missingPackages } from './packages.ts'
-import { restartInTurn } from './rolling-restart.ts'
+import { upgradeInTurn } from './rolling-upgrade.ts'
 import { openRun, type Run } from './run.ts'
 import { openScene } from './scene.ts'
 
 /*
- * `npm run test:cluster`: the cluster of compose.cluster.yml from Debian's packages, on loopback. Three servers are restarted in turn
- * under load, then each part is killed, the primary last. Prints its figures, and ends with 1 where a request, a change or an event is lost.
+ * `npm run test:cluster`: the cluster of compose.cluster.yml from Debian's packages, on loopback. Three servers of the version before are
+ * replaced in turn under load, then each part is killed, the primary last. Prints its figures, and ends with 1 where a request, a change or an event is lost.
  */
 
 const MINUTES_MAX = 9
@@ -39,10 +40,13 @@ await run.end()
 process.exit()
 
 async function test(run: Run): Promise<void> {
-  const scene = await openScene(run)
-  say(['A primary, two standbys, PgBouncer, HAProxy and three servers run'])
+  const before = committedVersion(BEFORE)
+  run.add(async () => before?.remove())
+  const scene = await openScene(run, before?.tree)
+  const version = before ? `of ${BEFORE}` : `of this version, because the history has no ${BEFORE}`
+  say([`A primary, two standbys, PgBouncer, HAProxy and three servers ${version} run`])
   const load = startLoad(scene.store, scene.goods)
-  say(await restartInTurn(scene, load))
+  say(await upgradeInTurn(scene, load))
   say(await killEach(scene, load))
   say(await killPrimary(scene, load))
   await load.stop()

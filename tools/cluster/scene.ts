@@ -24,14 +24,15 @@ export interface Scene extends Database {
   readonly receiver: ServerReceiver
 }
 
-export async function openScene(run: Run): Promise<Scene> {
+/** `tree`: of its servers. */
+export async function openScene(run: Run, tree?: URL): Promise<Scene> {
   const { nodes, etcd } = await startDatabase(run, passwords)
   const ports = [await freePort(), await freePort(), await freePort()]
   const balancer = await startBalancer(run, ports, nodes)
   const pooler = await startPooler(run, balancer.databasePort, passwords.store)
   const settings = settingsOf(pooler.port, balancer.databasePort, passwords.store)
   const servers = ports.map((port) => serverOn(run, port, settings))
-  for (const { start } of servers) await start()
+  for (const { start } of servers) await start(tree)
   await untilUp(balancer, servers.length)
   const receiver = await openServerReceiver(() => 200)
   run.add(receiver.close)
@@ -56,7 +57,7 @@ export function untilUp({ up }: Balancer, count: number): Promise<unknown> {
   return until(`${count} servers that are up`, async () => (await up('servers')).length === count)
 }
 
-async function createGoods(store: ServerStore): Promise<Goods> {
+export async function createGoods(store: ServerStore): Promise<Goods> {
   const body = ['CHANGED-1', 'CHANGED-2', 'SOLD'].map((SKU) => ({ SKUInfo: { SKU, Name: 'Mug', Price: 8 } }))
   const [first = 0, second = 0, sold = 0] = idsIn(await store.call('POST', '/Products', { body }))
   idsIn(await store.call('PUT', `/Products/${sold}`, { body: { SKUInfo: { Stock: 1_000_000 } } }))

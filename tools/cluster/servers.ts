@@ -29,7 +29,8 @@ export function settingsOf(poolerPort: number, databasePort: number, password: s
 }
 
 export interface ClusterServer {
-  readonly start: () => Promise<void>
+  /** Of another tree than before, where one is given. */
+  readonly start: (tree?: URL) => Promise<void>
   /** By SIGTERM; comes back when the process has ended by itself. */
   readonly stop: () => Promise<void>
   /** By SIGKILL. */
@@ -39,6 +40,7 @@ export interface ClusterServer {
 
 export function serverOn(run: Run, port: number, settings: Settings): ClusterServer {
   const started: Server[] = []
+  let tree: URL | undefined
   const kill = async () => {
     started.at(-1)?.process.kill('SIGKILL')
     await started.at(-1)?.exited
@@ -46,8 +48,9 @@ export function serverOn(run: Run, port: number, settings: Settings): ClusterSer
   run.add(kill)
   return {
     kill,
-    start: async () => {
-      const server = runServer({ ...settings, PORT: String(port) })
+    start: async (other = tree) => {
+      tree = other
+      const server = runServer({ ...settings, PORT: String(port) }, tree)
       started.push(server)
       await server.shows('Base address')
     },

@@ -18,8 +18,8 @@ import {
 import { type Situation, situations, type Target } from './situations.ts'
 
 /** What the issue asks for: the others' slowest percent, and the memory of the server's process. */
-const P99_MAX_MS = 200
-const RATIO_MAX = 2
+export const P99_MAX_MS = 200
+export const RATIO_MAX = 2
 const RSS_MAX_MB = 512
 const NOTIFICATION_P99_MAX_MS = 1_000
 /** From the second second of an outage on. */
@@ -233,6 +233,6 @@ function isRefused({ status }: Sample): boolean {
   return status !== 200
 }
 
-function ascending(a: number, b: number): number {
+export function ascending(a: number, b: number): number {
   return a - b
 }

@@ -25,8 +25,12 @@ export interface Sent {
 
 const TIMEOUT_MS = 20_000
 
-/** Made by the operator's routes, with an application that nothing holds up; `name` must be unique on a server. */
-export async function openServerStore(baseUrl: string, name = 'shop'): Promise<ServerStore> {
+/**
+ * Made by the operator's routes, with an application that nothing holds up; `name` must be unique on a server. `base`: one address, or where the
+ * next request goes.
+ */
+export async function openServerStore(base: string | (() => string), name = 'shop'): Promise<ServerStore> {
+  const nextUrl = typeof base === 'string' ? () => base : base
   const operator = { authorization: `Bearer ${operatorKey}` }
   const secureUrl = `https://${name}.example`
   const store = {
@@ -35,19 +39,19 @@ export async function openServerStore(baseUrl: string, name = 'shop'): Promise<S
     Email: 'merchant@shop.example',
     Password: 'correct horse battery',
   }
-  const { Id } = await made(send(baseUrl, 'POST', '/admin/stores', operator, store))
+  const { Id } = await made(send(nextUrl(), 'POST', '/admin/stores', operator, store))
   const throttle = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
   const application = { Name: 'Notified', Throttle: throttle }
-  const { PublicKey, PrivateKey } = await made(send(baseUrl, 'POST', '/admin/applications', operator, application))
-  const { Token } = await made(send(baseUrl, 'POST', `/admin/stores/${Id}/subscriptions`, operator, { PublicKey }))
+  const { PublicKey, PrivateKey } = await made(send(nextUrl(), 'POST', '/admin/applications', operator, application))
+  const { Token } = await made(send(nextUrl(), 'POST', `/admin/stores/${Id}/subscriptions`, operator, { PublicKey }))
   const withKey = (key?: string) => (key === undefined ? {} : { 'idempotency-key': key })
   const credentials = { secureurl: secureUrl, privatekey: String(PrivateKey), token: String(Token) }
   return {
     id: Number(Id),
     call: (method, path, { body, key, dispatcher } = {}) =>
-      send(baseUrl, method, `/StoreWebAPI/v1${path}`, { ...credentials, ...withKey(key) }, body, dispatcher),
+      send(nextUrl(), method, `/StoreWebAPI/v1${path}`, { ...credentials, ...withKey(key) }, body, dispatcher),
     place: (body, key, dispatcher) =>
-      send(baseUrl, 'POST', `/admin/stores/${Id}/orders`, { ...operator, ...withKey(key) }, body, dispatcher),
+      send(nextUrl(), 'POST', `/admin/stores/${Id}/orders`, { ...operator, ...withKey(key) }, body, dispatcher),
   }
 }
 
