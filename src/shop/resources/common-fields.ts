@@ -1,4 +1,4 @@
-import { date, integer, text } from '../../engine/definition/fields.ts'
+import { date, type FieldAccess, integer, text } from '../../engine/definition/fields.ts'
 import { since, until } from '../../engine/definition/filters.ts'
 
 // Fields and filters that several resources have.
@@ -13,15 +13,15 @@ export function itemNumber(label: string, description: string) {
   return integer({ access: 'key', label, description })
 }
 
-/** When a record was changed last; the description says what counts as a change. */
-export function lastChange(description: string) {
-  return date({ column: 'updatedAt', access: 'ro', label: 'Last change', description })
+/** When a record was changed last; the description says what counts as a change. A private field, which files alone have, may be `rw`. */
+export function lastChange(description: string, access: FieldAccess = 'ro') {
+  return date({ column: 'updatedAt', access, label: 'Last change', description })
 }
 
-/** Who changed a record last, such as `the product`. */
-export function lastEditor(record: string) {
+/** Who changed a record last, such as `the product`; likewise. */
+export function lastEditor(record: string, access: FieldAccess = 'ro') {
   const description = `The last editor of ${record}: the name of an application, \`API\` for cartAPI, or the e-mail address of a person.`
-  return text(50, { column: 'updatedBy', access: 'ro', label: 'Last changed by', description })
+  return text(50, { column: 'updatedBy', access, label: 'Last changed by', description })
 }
 
 /** Filters by the last change. */

@@ -6,7 +6,7 @@ import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { asciiEmail, emailForms } from '../../../foundation/values/email.ts'
-import { changed, recordNumber } from '../common-fields.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
@@ -186,18 +186,11 @@ export const customers = defineResource({
       label: 'Added on',
       description: 'The time at which the customer was added to the store.',
     }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      label: 'Last change',
-      description:
-        'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      label: 'Last changed by',
-      description:
-        'The last editor of the customer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange(
+      'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
+      'rw',
+    ),
+    UserID: lastEditor('the customer', 'rw'),
     LastLoginDate: date({
       column: 'lastLoginAt',
       nullable: true,

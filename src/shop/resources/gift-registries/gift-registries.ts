@@ -17,7 +17,7 @@ import {
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { changed, lastChange, recordNumber } from '../common-fields.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
 
@@ -164,12 +164,7 @@ export const giftRegistries = defineResource({
     ),
   },
   privateFields: {
-    UserID: text(50, {
-      column: 'updatedBy',
-      label: 'Last changed by',
-      description:
-        'The last editor of the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    UserID: lastEditor('the registry', 'rw'),
   },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),

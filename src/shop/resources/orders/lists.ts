@@ -132,6 +132,11 @@ export const shipmentList = list(
   },
 )
 
+/** What a line keeps of a member of its product (`lineDetails`). */
+function copied(length: number, label: string, member: string) {
+  return text(length, { access: 'ro', label, description: `The ${member} of the product when it was ordered.` })
+}
+
 export const orderItemList = list(
   'OrderItem',
   {
@@ -244,46 +249,14 @@ export const orderItemList = list(
       label: 'Serial number',
       description: 'The serial number or licence key that the customer got with the line.',
     }),
-    ItemImage1: text(255, {
-      access: 'ro',
-      label: 'Main picture',
-      description: 'The MainImageFile of the product when it was ordered.',
-    }),
-    ItemImage2: text(255, {
-      access: 'ro',
-      label: 'Picture 2',
-      description: 'The AdditionalImageFile2 of the product when it was ordered.',
-    }),
-    ItemImage3: text(255, {
-      access: 'ro',
-      label: 'Picture 3',
-      description: 'The AdditionalImageFile3 of the product when it was ordered.',
-    }),
-    ItemImage4: text(255, {
-      access: 'ro',
-      label: 'Picture 4',
-      description: 'The AdditionalImageFile4 of the product when it was ordered.',
-    }),
-    ItemWarehouseLocation: text(150, {
-      access: 'ro',
-      label: 'Warehouse',
-      description: 'The WarehouseLocation of the product when it was ordered.',
-    }),
-    ItemWarehouseBin: text(150, {
-      access: 'ro',
-      label: 'Warehouse bin',
-      description: 'The WarehouseBin of the product when it was ordered.',
-    }),
-    ItemWarehouseAisle: text(150, {
-      access: 'ro',
-      label: 'Warehouse aisle',
-      description: 'The WarehouseAisle of the product when it was ordered.',
-    }),
-    ItemWarehouseCustom: text(150, {
-      access: 'ro',
-      label: 'Warehouse note',
-      description: 'The WarehouseCustom of the product when it was ordered.',
-    }),
+    ItemImage1: copied(255, 'Main picture', 'MainImageFile'),
+    ItemImage2: copied(255, 'Picture 2', 'AdditionalImageFile2'),
+    ItemImage3: copied(255, 'Picture 3', 'AdditionalImageFile3'),
+    ItemImage4: copied(255, 'Picture 4', 'AdditionalImageFile4'),
+    ItemWarehouseLocation: copied(150, 'Warehouse', 'WarehouseLocation'),
+    ItemWarehouseBin: copied(150, 'Warehouse bin', 'WarehouseBin'),
+    ItemWarehouseAisle: copied(150, 'Warehouse aisle', 'WarehouseAisle'),
+    ItemWarehouseCustom: copied(150, 'Warehouse note', 'WarehouseCustom'),
     RecurringOrderFrequency: integer({
       label: 'Repeat interval',
       description:
