@@ -19,7 +19,7 @@ import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
-import { refundsEndpoint } from './refunds-endpoint.ts'
+import { refundsEndpoint } from './refunds.ts'
 import { orderEffects, orderRules, statusIn } from './rules.ts'
 import { invoiceNumbers } from './same-number.ts'
 import { orderStatusMeanings } from './statuses.ts'
