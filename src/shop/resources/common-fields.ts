@@ -24,5 +24,31 @@ export function lastEditor(record: string, access: FieldAccess = 'ro') {
   return text(50, { column: 'updatedBy', access, label: 'Last changed by', description })
 }
 
+/** A second line of an address, such as `the billing address`. */
+export function secondLine(label: string, address: string) {
+  return text(50, { label, description: `A second line of ${address}, such as a floor.` })
+}
+
+/** The state of an address, likewise. */
+export function state(length: number, address: string, options: { readonly column?: string } = {}) {
+  const code = 'in the United States and Canada its code, such as `FL`'
+  return text(length, { ...options, description: `The state, province or county of ${address}; ${code}.` })
+}
+
+/** The country of an address, likewise. */
+export function country(length: number, address: string, options: { readonly column?: string } = {}) {
+  const description = `The country of ${address} by its ISO 3166 code of two letters, such as \`US\`.`
+  return text(length, { isCountry: true, ...options, description })
+}
+
+/** The place of something among others, such as `the picture in the gallery`. */
+export function position(what: string, hint = '') {
+  return integer({
+    label: 'Position',
+    hint,
+    description: `The place of ${what}: the storefront shows lower numbers first.`,
+  })
+}
+
 /** Filters by the last change. */
 export const changed = { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') }

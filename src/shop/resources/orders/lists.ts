@@ -1,6 +1,6 @@
 import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../../engine/definition/fields.ts'
 import { sql } from '../../../foundation/database/sql.ts'
-import { itemNumber, recordNumber } from '../common-fields.ts'
+import { itemNumber, recordNumber, secondLine, state } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderStatusMeanings } from './statuses.ts'
 
@@ -43,10 +43,7 @@ export const shipmentList = list(
       meanings: orderStatusMeanings,
     }),
     ShipmentAddress: text(255, { label: 'Street', description: 'The street and house number of the recipient.' }),
-    ShipmentAddress2: text(50, {
-      label: 'Address line 2',
-      description: 'A second line of the recipient’s address, such as a floor.',
-    }),
+    ShipmentAddress2: secondLine('Address line 2', 'the recipient’s address'),
     ShipmentAlias: text(100, {
       label: 'Name of the address',
       description: 'The customer’s name for the address, such as `Office`.',
@@ -87,10 +84,7 @@ export const shipmentList = list(
         'The day on which the shipment left, as text: send `MM/DD/YYYY`. Empty: it has not left. Setting it does not change a status.',
     }),
     ShipmentPhone: text(50, { description: 'The telephone number of the recipient.' }),
-    ShipmentState: text(50, {
-      description:
-        'The state, province or county of the recipient; in the United States and Canada its code, such as `FL`.',
-    }),
+    ShipmentState: state(50, 'the recipient'),
     ShipmentZipCode: text(20, { label: 'Postal code', description: 'The postal code of the recipient.' }),
     ShipmentTax: money({ description: 'The part of SalesTax that is due on the shipment.' }),
     ShipmentWeight: decimal({
