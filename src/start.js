@@ -14,7 +14,7 @@ if (!existsSync(new URL('../node_modules/fastify/', import.meta.url))) {
 } else if (isTooOld) {
   refuse(
     `Node ${NODE_MIN.join('.')} or later is needed, and this is ${process.versions.node}. ` +
-      'Run npm start, which uses the Node 24 that npm ci brings (not with --ignore-scripts or --omit=dev), or install Node 24',
+      'Run npm start, which uses the Node 24 that npm ci brings (not with --ignore-scripts or --omit=optional), or install Node 24',
   )
 } else {
   // What Node makes of the sources, types stripped and compiled, is kept for the next start, which takes a third less of the

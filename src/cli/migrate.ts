@@ -57,7 +57,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const keys = await readKeys(environment, from)
   keepSecret(keys.privateKey, keys.token)
   const target = await Target.open(server, storeId, say)
-  const source = await Source.open(keys, { version, timeZone: target.store.timeZone, say })
+  const source = await Source.open(keys, { version, timeZone: target.store.TimeZone, say })
   try {
     const folder = join(readConfig(environment).dataDir, 'migrate', `store-${storeId}`)
     const book = await Book.open(folder, `${from.replace(/\/+$/, '').toLowerCase()} by ${by}`)
@@ -65,7 +65,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
       const isNew = book.state.pass === null && book.state.lastPass === 0
       if (isNew && !values.compare && !values['into-used'] && (await target.hasRecords())) {
         throw new StartupError(
-          `Store ${storeId} (${target.store.name}) has records. Open another one with npm run new-store, or give --into-used: what is in it stays as it is`,
+          `Store ${storeId} (${target.store.Name}) has records. Open another one with npm run new-store, or give --into-used: what is in it stays as it is`,
         )
       }
       return await run({ source, target, book }, { ...values, roundSeconds })
@@ -89,7 +89,7 @@ async function run(
   { source, target, book }: Omit<Copying, 'progress'>,
   { follow, compare, 'apply-deletions': deletes, yes: isSure, roundSeconds }: Asked,
 ): Promise<boolean> {
-  const { name, secureUrl, id } = target.store
+  const { Name: name, SecureURL: secureUrl, Id: id } = target.store
   say(`Store ${id}, ${name} (${secureUrl}); what this copy knows is in ${book.folder}`)
   const progress = createProgress({ label: compare ? 'Compared' : 'Copied', total: await totalOf(source) })
   const passes = new Passes({ source, target, book, progress }, { deletes, isSure })

@@ -1,5 +1,5 @@
 import { forgetRepresentations } from '../engine/reading/representations.ts'
-import { connect, type Db } from '../foundation/database/client.ts'
+import { connect, connectBeside, type Db } from '../foundation/database/client.ts'
 import { requireDirect } from '../foundation/database/direct.ts'
 import { DatabaseHealth } from '../foundation/database/health.ts'
 import { backgroundLimits, requestLimits } from '../foundation/database/limits.ts'
@@ -71,8 +71,7 @@ function connectAll(
   { databaseHealth: health, metrics }: { databaseHealth: DatabaseHealth; metrics: Metrics },
   parts: Shutdown,
 ) {
-  const figures = createDatabaseMetrics(metrics.registry)
-  figures.breaker(health)
+  const figures = createDatabaseMetrics(metrics.registry, health)
   const options = { isPreparing: config.databasePreparedStatements, health }
   const db: Db = connect(url, {
     ...options,
@@ -82,7 +81,7 @@ function connectAll(
     observer: figures.pool('requests'),
   })
   parts.add('the database client', { stop: () => db.$disconnect() })
-  const backgroundDb = connect(url, {
+  const backgroundDb = connectBeside(db, url, {
     ...options,
     poolMax: config.databaseBackgroundConnections,
     limits: backgroundLimits,

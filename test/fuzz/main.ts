@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { startEmbedded } from '../../src/foundation/embedded/embedded.ts'
 import { StartupError } from '../../src/foundation/process/startup-error.ts'
-import { type Finding, type FuzzResult, fuzz, HEAP_GROWTH_MAX_MB, RSS_MAX_MB } from './run.ts'
+import { type Finding, type FuzzResult, fuzz, HEAP_GROWTH_MAX_MB, METRICS_MAX_KB, RSS_MAX_MB } from './run.ts'
 
 /* `npm run fuzz -- --seed N --count M`: docs/decisions/tests.md. Ends with 1 when an answer was not as it must be. */
 
@@ -66,8 +66,9 @@ function whole(text: string, min: number): number {
   return value
 }
 
-function isGood({ findings, memory }: FuzzResult): boolean {
-  return findings.length === 0 && memory.heapGrowthMb <= HEAP_GROWTH_MAX_MB && memory.rssPeakMb <= RSS_MAX_MB
+function isGood({ findings, memory: { heapGrowthMb, rssPeakMb, metricsKb } }: FuzzResult): boolean {
+  const isBounded = heapGrowthMb <= HEAP_GROWTH_MAX_MB && rssPeakMb <= RSS_MAX_MB && metricsKb <= METRICS_MAX_KB
+  return findings.length === 0 && isBounded
 }
 
 function findingText(seed: number, { index, operation, mutations, fault, shell, status, answer }: Finding): string {
@@ -84,7 +85,7 @@ function summary(seed: number, { findings, statuses, unanswered, memory, slowest
     `${total} requests of seed ${seed}, ${findings.length} findings`,
     `Answers: ${shares.join(', ')}`,
     `Operations without a success: ${unanswered.length > UNANSWERED_SHOWN ? unanswered.length : unanswered.join(', ') || 'none'}`,
-    `Heap after a collection: ${memory.heapGrowthMb.toFixed(1)} MB more than after a quarter (at most ${HEAP_GROWTH_MAX_MB}); RSS at most ${memory.rssPeakMb.toFixed(0)} MB (of ${RSS_MAX_MB})`,
+    `Heap after a collection: ${memory.heapGrowthMb.toFixed(1)} MB more than after a quarter (at most ${HEAP_GROWTH_MAX_MB}); RSS at most ${memory.rssPeakMb.toFixed(0)} MB (of ${RSS_MAX_MB}); /metrics ${memory.metricsKb.toFixed(0)} kB (of ${METRICS_MAX_KB})`,
     `Slowest: ${slowest.ms.toFixed(0)} ms, ${slowest.operation} (${slowest.index})`,
   ]
   return `\n${lines.join('\n')}\n`

@@ -41,7 +41,7 @@ export interface FuzzResult {
   readonly statuses: ReadonlyMap<number, number>
   /** Operations of which no request succeeded. */
   readonly unanswered: readonly string[]
-  readonly memory: { readonly heapGrowthMb: number; readonly rssPeakMb: number }
+  readonly memory: { readonly heapGrowthMb: number; readonly rssPeakMb: number; readonly metricsKb: number }
   /** Slowest answer. */
   readonly slowest: { readonly index: number; readonly operation: string; readonly ms: number }
 }
@@ -65,6 +65,8 @@ const advice = /"setting":"(?:REST_PREFIXES|SOAP_NAMESPACES)"/
 /** The growth of what the process holds after a full collection, from the first quarter of the run to its end. */
 export const HEAP_GROWTH_MAX_MB = 48
 export const RSS_MAX_MB = 512
+/** What `/metrics` may have in the end, which Prometheus reads every 15 s. */
+export const METRICS_MAX_KB = 300
 
 /** Sends `count` requests made from the seed to a server that is started for them, and says what was wrong with the answers. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
@@ -107,9 +109,11 @@ async function fuzzInstallation(
     if (!tally.goesOn()) break
   }
   const late = await heap.usedMb()
+  const { body } = await installation.send({ method: 'GET', path: '/metrics', headers: [], body: null })
   return tally.result({
     heapGrowthMb: early === null ? 0 : late - early,
     rssPeakMb: rssPeakMb(installation.run.process.pid ?? 0),
+    metricsKb: body.length / 1000,
   })
 }
 

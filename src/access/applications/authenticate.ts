@@ -11,7 +11,6 @@ import { normaliseHost } from '../stores/secure-url.ts'
 import { contractRateLimit } from './limits/throttle.ts'
 import { allows, bothOf } from './privileges.ts'
 import { endOfKey } from './tokens/oauth-clients.ts'
-import { sealAccessToken } from './tokens/unsealed-tokens.ts'
 import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } from './user-keys.ts'
 
 // Who calls: an application by REST, or a program by cartAPI.
@@ -141,6 +140,19 @@ async function lookUp(services: DataServices, presented: Presented, first: strin
   }
   // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
   return { authenticated, ttl: Math.min(CACHED_MS, untilMs - 1 - now().getTime()) }
+}
+
+/**
+ * Seals an access token that an early version kept as a hash alone, now that it was sent. Gives up without an error, since a database
+ * that only reads still answers the caller; the next use tries again.
+ */
+async function sealAccessToken(
+  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
+  id: number,
+  token: string,
+): Promise<void> {
+  const data = { tokenHash: secrets.lookup(token), tokenSealed: secrets.seal(token) }
+  await db.accessToken.updateMany({ where: { id, tokenSealed: null }, data }).catch(() => undefined)
 }
 
 /**
@@ -349,9 +361,8 @@ function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataSer
 /** Throws (401, contract §7) unless the application has this access to the service. */
 export function requireAccess({ privileges }: Caller, service: string, access: Access): void {
   if (allows(privileges, service, access)) return
-  throw new StoreFailure('unauthorized', `The application lacks the ${access} privilege for ${service}`, {
-    field: service,
-  })
+  const message = `The application lacks the ${access} privilege for ${service}`
+  throw new StoreFailure('unauthorized', message, { field: service })
 }
 
 /** The token of an `Authorization: Bearer …` header; null when there is no such header. */

@@ -3,12 +3,6 @@ import { kindsOf } from './kinds.ts'
 import type { Content } from './render.ts'
 import { type MailConfig, mailsAre } from './write.ts'
 
-export interface OutboxPage {
-  readonly limit: number
-  /** Only mails written before the one with this id. */
-  readonly before?: number | undefined
-}
-
 const columns = {
   id: true,
   recipient: true,
@@ -33,8 +27,12 @@ function readableBy({ identityId, storeId }: OutboxReader) {
   return { OR: storeId === null ? [own] : [own, { storeId, kind: { in: kindsOf('customer') } }] }
 }
 
-/** Lists mails without their content, the newest first. */
-export function listMails(db: Db, reader: OutboxReader, { limit, before }: OutboxPage) {
+/** Lists mails without their content, the newest first, from before the one with the id `before`. */
+export function listMails(
+  db: Db,
+  reader: OutboxReader,
+  { limit, before }: { limit: number; before?: number | undefined },
+) {
   const where = { ...readableBy(reader), ...(before !== undefined && { id: { lt: before } }) }
   return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, select: columns })
 }

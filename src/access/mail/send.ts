@@ -29,7 +29,7 @@ export type Mails = ReturnType<typeof createMails>
  * Sends the mails that are due, at least once each: one whose process was killed behind the server's answer is sent again
  * under the same Message-ID. Any number of processes may run this on one database.
  */
-export function createMails(services: SendingServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
+export function createMails(services: SendingServices) {
   const { log } = services
   const sendBySmtp = smtpSender(services.config)
   const stopping = new AbortController()
@@ -45,7 +45,7 @@ export function createMails(services: SendingServices, { everyMs = EVERY_MS }: {
   const worker = createWorker({
     log,
     complaint: 'mails could not be looked for',
-    everyMs,
+    everyMs: EVERY_MS,
     claim: () => claimDue(services),
     work: send,
     failed: ({ id: mailId, kind }) => [{ mailId, kind }, 'an attempt to send a mail has failed'],

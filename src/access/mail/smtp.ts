@@ -1,5 +1,6 @@
 import nodemailer from 'nodemailer'
 import MailComposer from 'nodemailer/lib/mail-composer'
+import type { Mail } from '../../foundation/database/generated/client.ts'
 import type { Config } from '../../foundation/process/settings.ts'
 import { isLoopbackHost } from '../../foundation/values/loopback.ts'
 import type { Content } from './render.ts'
@@ -11,12 +12,7 @@ export const SENDING_MS_MAX = 60_000
 const REASON_LENGTH_MAX = 500
 const RECIPIENT_STEPS = ['RCPT TO', 'DATA']
 
-interface Letter extends Content {
-  readonly messageId: string
-  readonly recipient: string
-  readonly subject: string
-  readonly createdAt: Date
-}
+type Letter = Content & Pick<Mail, 'messageId' | 'recipient' | 'subject' | 'createdAt'>
 
 /** What came of an attempt. `bounced`: the server refused the recipient or the mail for good. */
 export type Attempt =

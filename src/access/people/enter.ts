@@ -82,18 +82,12 @@ export async function lockEntry(
   return { ...entry, first, others }
 }
 
-/** The browser that signs in. `isKnown`: its device cookie has the account. */
-export interface Entering extends Client {
-  readonly devices?: string | undefined
-  readonly isKnown: boolean
-}
-
-/** Opens the session. A browser that the account has not been used in is mailed to the person. */
+/** Opens the session, and mails the person of a browser that is not known: its device cookie lacks the account. */
 export async function enter(
   tx: Transaction,
   services: EnterServices,
   { kind, first, others, shown }: LockedEntry,
-  { address, userAgent, locale, devices, isKnown }: Entering,
+  { address, userAgent, locale, devices, isKnown }: Client & { devices?: string | undefined; isKnown: boolean },
 ): Promise<EnteredSession> {
   const { secrets, now } = services
   const actor: Actor = { kind, name: first.email, address }

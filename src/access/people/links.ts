@@ -22,11 +22,6 @@ export function tokenHashes(secrets: Pick<Secrets, 'lookups'>, token: string): s
 
 /** The same for a link that was used, replaced or never there, and one that is too old. */
 export function linkUsed(): StoreFailure {
-  return new StoreFailure(
-    'not-found',
-    'This link has been used, was replaced by a newer one, or is too old: ask for another',
-    {
-      field: 'Token',
-    },
-  )
+  const message = 'This link has been used, was replaced by a newer one, or is too old: ask for another'
+  return new StoreFailure('not-found', message, { field: 'Token' })
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import type { Operator as OperatorRow } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
@@ -15,16 +16,12 @@ const OPERATORS_MAX = 100
 /** The body of `POST /admin/operators`. */
 export const newOperator = namedObject({ Email: emailInput })
 
-export interface Operator {
-  readonly id: number
-  readonly email: string
-  readonly createdAt: Date
-}
-
 /** An operator who is to choose a password, with the address to open, once. */
 export type InvitedOperator = Awaited<ReturnType<typeof inviteOperator>>
 
 const columns = { id: true, email: true, createdAt: true } as const
+
+export type Operator = Pick<OperatorRow, keyof typeof columns>
 
 type OperatorServices = DataServices & { readonly config: { readonly publicUrl: string } }
 
@@ -67,11 +64,7 @@ export async function removeOperator({ db, now }: DataServices, id: number, acto
     const operator = await tx.operator.findUnique({ where: { id }, select: columns })
     if (!operator) throw notFound(`There is no operator with the id ${id}`, id)
     await tx.operator.delete({ where: { id } })
-    await recordAudit(tx, now, {
-      actor,
-      action: 'account.deleted',
-      target: operator.email,
-      details: { operator: true },
-    })
+    const about = { target: operator.email, details: { operator: true } }
+    await recordAudit(tx, now, { actor, action: 'account.deleted', ...about })
   })
 }

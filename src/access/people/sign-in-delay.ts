@@ -196,14 +196,9 @@ const ENTRIES_MAX = 10
  * Returns the id of a browser that has signed in to the account before, from its device cookie; otherwise null. Reads
  * only the cookie, so that the result does not reveal whether the account exists.
  */
-function deviceOf(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string | null {
+export function deviceOf(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string | null {
   const entry = entriesOf(cookie).find((each) => isOf(secrets, each, account))
   return entry === undefined ? null : entry.slice(0, ID_LENGTH)
-}
-
-/** Whether the browser has signed in to the account before, by its device cookie. */
-export function isKnownBrowser(secrets: Secrets, cookie: string | undefined, account: SignInAccount): boolean {
-  return deviceOf(secrets, cookie, account) !== null
 }
 
 /** Returns the device cookie after a sign-in: a new entry for the account, and those of the last 9 other accounts. */

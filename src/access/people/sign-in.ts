@@ -107,12 +107,7 @@ export async function signIn(
   return signInWithCode(services, { ...input, token: step.awaits, code: input.code })
 }
 
-interface FoundAccount {
-  readonly id: number
-  readonly passwordHash: string
-}
-
-async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?: string): Promise<FoundAccount[]> {
+function findAccounts(db: Db, kind: SignIn['kind'], email: string, store: string | undefined) {
   const table = tableOf(kind)
   const host = store === undefined ? null : normaliseHost(store)
   const ofStore =
@@ -120,7 +115,7 @@ async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?:
       ? sql`JOIN "Store" ON "Store"."id" = "storeId" AND (
           ${host}::text IS NULL OR "Store"."id" = (SELECT "storeId" FROM "StoreHost" WHERE "host" = ${host}))`
       : empty
-  return db.$queryRaw`
+  return db.$queryRaw<{ id: number; passwordHash: string }[]>`
     SELECT ${table}."id", "passwordHash"
     FROM ${table} JOIN "Identity" ON "Identity"."id" = "identityId" ${ofStore}
     WHERE lower(${table}."email") = lower(${email}::text)

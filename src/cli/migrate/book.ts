@@ -1,9 +1,10 @@
 import { constants, createReadStream } from 'node:fs'
-import { appendFile, type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
+import { appendFile, type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { makeFolder, PRIVATE } from '../../foundation/process/data-folder.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
+import { writeWholeFile } from '../../foundation/process/whole-file.ts'
 
 /** The state of a copied record. */
 export interface Entry {
@@ -179,16 +180,8 @@ export class Book {
     this.#journal = await open(path, 'a', FILE_MODE)
   }
 
-  async #replace(name: string, text: string): Promise<void> {
-    const temporary = this.path(`${name}.new`)
-    const file = await open(temporary, 'w', FILE_MODE)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, this.path(name))
+  #replace(name: string, text: string): Promise<void> {
+    return writeWholeFile(this.path(name), async (target) => void target.end(text))
   }
 }
 

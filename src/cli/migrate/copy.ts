@@ -107,7 +107,7 @@ export class Copy {
   }
 
   shaping(resource: Resource): Shaping {
-    const { timeZone } = this.#copying.target.store
+    const { TimeZone: timeZone } = this.#copying.target.store
     const add = (path: string) => this.unknown.add(beginningOf(`${resource.service}.${path}`, 100))
     return { timeZone, unknown: (path) => this.unknown.size < UNKNOWN_MAX && add(path) }
   }

@@ -190,9 +190,9 @@ export class Passes {
   }
 
   /** Compares both sides record by record. Writes a line per difference to `differences.ndjson` and returns the figures. */
-  async compare(): Promise<Comparison> {
+  async compare() {
     const { source, target, book, progress } = this.#copying
-    const found: Comparison = { equal: 0, different: 0, onlyThere: 0, onlyHere: 0 }
+    const found = { equal: 0, different: 0, onlyThere: 0, onlyHere: 0 }
     await book.remove(DIFFERENCES)
     for (const resource of resources) {
       const { service } = resource
@@ -233,10 +233,3 @@ export class Passes {
 }
 
 export const DIFFERENCES = 'differences.ndjson'
-
-export interface Comparison {
-  equal: number
-  different: number
-  onlyThere: number
-  onlyHere: number
-}

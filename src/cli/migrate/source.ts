@@ -2,10 +2,9 @@ import type { Resource } from '../../engine/definition/resource.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
 import { writeDate } from '../../foundation/values/dates.ts'
 import { parseExactly } from '../../foundation/values/long-number.ts'
-import { readXmlDocument } from '../../foundation/xml/read.ts'
+import { childElements, isNil, localName, readXmlDocument, textOf, type XmlElement } from '../../foundation/xml/read.ts'
 import { beginningOf } from '../printable.ts'
 import { type Answer, Asking } from './ask.ts'
-import { plainOf } from './plain-xml.ts'
 
 /** The path of the interface, and the one of the platform that it comes from. */
 const PREFIXES = ['/StoreWebAPI', '/3dCartWebAPI']
@@ -192,6 +191,23 @@ function contentOf({ body }: Answer): unknown {
   } catch {
     throw new Error('neither JSON nor XML')
   }
+}
+
+/** Converts an element to what JSON would have: a text, null for `xsi:nil`, or an object, with lists for repeated names. */
+function plainOf(element: XmlElement): unknown {
+  if (isNil(element)) return null
+  const children = childElements(element)
+  if (children.length === 0) return textOf(element, localName(element.name))
+  const members: Record<string, unknown> = Object.create(null)
+  for (const child of children) {
+    const name = localName(child.name)
+    const value = plainOf(child)
+    const earlier = members[name]
+    if (earlier === undefined) members[name] = value
+    else if (Array.isArray(earlier)) earlier.push(value)
+    else members[name] = [earlier, value]
+  }
+  return members
 }
 
 /** Takes a list, a single record, or either as the only member of an object, as in XML. */

@@ -25,11 +25,12 @@ export interface Here extends Shape {
   readonly print: string
 }
 
-export interface TargetStore {
-  readonly id: number
-  readonly name: string
-  readonly secureUrl: string
-  readonly timeZone: string
+/** As the operator's routes show it. */
+interface TargetStore {
+  readonly Id: number
+  readonly Name: string
+  readonly SecureURL: string
+  readonly TimeZone: string
 }
 
 /** The store to copy into, through the operator's export and import routes. */
@@ -48,10 +49,9 @@ export class Target {
 
   /** Throws StartupError if the server cannot be reached or has no such store. */
   static async open(server: Server, storeId: number, say: (line: string) => void): Promise<Target> {
-    const found = await find<StoreRecord>(server, '/admin/stores', ({ Id }) => Id === storeId)
-    if (!found) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
-    const { Id: id, Name: name, SecureURL: secureUrl, TimeZone: timeZone } = found
-    return new Target(server, { id, name, secureUrl, timeZone }, say)
+    const store = await find<TargetStore>(server, '/admin/stores', ({ Id }) => Id === storeId)
+    if (!store) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
+    return new Target(server, store, say)
   }
 
   /** Whether the store has records, not counting settings such as order statuses, which every store has. */
@@ -72,7 +72,7 @@ export class Target {
       const some = ids.slice(first, first + IDS_MAX)
       await this.#again(async () => {
         for await (const { record, private: hidden = {} } of this.#lines(resource, some)) {
-          const shape = shapeRecord(resource, record, { timeZone: this.store.timeZone })
+          const shape = shapeRecord(resource, record, { timeZone: this.store.TimeZone })
           const kept = Object.fromEntries(names.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
           found.set(shape.id, { ...shape, kept, print: printOf(resource, shape.record) })
         }
@@ -97,7 +97,7 @@ export class Target {
   }
 
   async #import(body: Readable): Promise<Map<number, string>> {
-    const path = `/admin/stores/${this.store.id}/import`
+    const path = `/admin/stores/${this.store.Id}/import`
     const headers = { 'content-type': 'application/x-ndjson' }
     const report = await callServer(this.#server, path, { method: 'POST', headers, body })
     const refused = new Map<number, string>()
@@ -119,7 +119,7 @@ export class Target {
   async *#lines(resource: Resource, ids?: readonly number[]): AsyncGenerator<TransferLine> {
     const { service } = resource
     const only = ids === undefined ? '' : `&ids=${ids.join(',')}`
-    const body = await callServer(this.#server, `/admin/stores/${this.store.id}/export?service=${service}${only}`)
+    const body = await callServer(this.#server, `/admin/stores/${this.store.Id}/export?service=${service}${only}`)
     let isWhole = false
     for await (const { content } of readLines(body)) {
       const line = content as TransferLine & { end?: object }
@@ -148,13 +148,6 @@ export class Target {
 function isPassing(error: unknown): boolean {
   if (error instanceof Refusal) return error.status === 429 || error.status >= 500
   return error instanceof LostAnswer || error instanceof NotListening || !(error instanceof StartupError)
-}
-
-interface StoreRecord {
-  readonly Id: number
-  readonly Name: string
-  readonly SecureURL: string
-  readonly TimeZone: string
 }
 
 /** Selects the private fields, except the stamps of the last change. */

@@ -255,7 +255,8 @@ interface TextOptions extends ValueOptions {
 export function text<const Options extends TextOptions>(max = LONG_TEXT, options?: Options): ValueOf<'text', Options> {
   const { format, normalise, default: unset = '', ...others }: TextOptions = options ?? {}
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
-  return value<'text', Options>('text', textSchema(max, normalise), unset, bounds, others)
+  const schema = normalise ? textSchema(max, normalise) : plainTextSchema(max)
+  return value<'text', Options>('text', schema, unset, bounds, others)
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
@@ -277,11 +278,14 @@ type IntegerOptions = ValueOptions & { min?: number; max?: number; default?: num
 /** A 32-bit integer, unless other bounds are given. */
 export function integer<const Options extends IntegerOptions>(options?: Options): ValueOf<'integer', Options> {
   const { min = INT32_MIN, max = INT32_MAX, default: unset = 0, ...others }: IntegerOptions = options ?? {}
+  return value<'integer', Options>('integer', integerSchema(min, max), unset, { min, max }, others)
+}
+
+const integerSchema = madeOnce((min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
-  const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
-  return value<'integer', Options>('integer', schema, unset, { min, max }, others)
-}
+  return z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
+})
 
 /** One of the numbers that have a name. `typeName`: what generated programs call them. */
 export function constant<const Options extends ValueOptions>(
@@ -314,15 +318,18 @@ type DecimalOptions = ValueOptions & { min?: number }
 /** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
   const { min = -DECIMAL_MAX, ...others }: DecimalOptions = options ?? {}
+  return value<'decimal', Options>('decimal', decimalSchema(min), 0, { min, max: DECIMAL_MAX }, others)
+}
+
+const decimalSchema = madeOnce((min: number) => {
   const error = `must be a number from ${min} to ${DECIMAL_MAX}`
   const rounded = z
     .number({ error })
     .min(min, { error })
     .max(DECIMAL_MAX, { error })
     .transform((given) => Number(given.toFixed(STORED_DECIMALS)))
-  const schema = z.preprocess(toNumber, rounded.nullable())
-  return value<'decimal', Options>('decimal', schema, 0, { min, max: DECIMAL_MAX }, others)
-}
+  return z.preprocess(toNumber, rounded.nullable())
+})
 
 /** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
 export function money<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
@@ -363,7 +370,7 @@ type DateOptions = ValueOptions & { defaultNow?: boolean }
 
 /** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` if not set. */
 export function date<const Options extends DateOptions>(options?: Options): ValueOf<'date', Options> {
-  return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
+  return value('date', plainTextSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
 }
 
 export function object<Inner extends Fields>(
@@ -430,6 +437,19 @@ export function needing<Values extends Readonly<Record<string, ValueField>>>(
   const needed = Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }])
   return Object.fromEntries(needed) as Values
 }
+
+/** Fields of the same bounds share a schema, which takes 11 kB. */
+function madeOnce<Bounds extends number[], Schema>(make: (...bounds: Bounds) => Schema): (...bounds: Bounds) => Schema {
+  const made = new Map<string, Schema>()
+  return (...bounds) => {
+    const key = bounds.join()
+    const schema = made.get(key) ?? make(...bounds)
+    made.set(key, schema)
+    return schema
+  }
+}
+
+const plainTextSchema = madeOnce((max: number) => textSchema(max))
 
 function textSchema(max: number, normalise = (given: string) => given) {
   return z.preprocess(

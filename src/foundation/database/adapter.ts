@@ -19,20 +19,24 @@ const identity = { provider: 'postgres', adapterName: 'store-platform' } as cons
 /** Who lets Prisma begin a transaction runs inside, and is given the transaction: Prisma hands out only its own view of it. */
 export const beginning = new AsyncLocalStorage<(transaction: OpenTransaction) => void>()
 
+/** What is done inside runs on this pool, instead of that of the Prisma client. */
+export const poolInstead = new AsyncLocalStorage<Pool | undefined>()
+
 /** Lets a Prisma client run its statements on `pool`, which ends with the client. */
 export function adapterOf(pool: Pool): SqlDriverAdapterFactory {
+  const current = () => poolInstead.getStore() ?? pool
   const adapter: SqlDriverAdapter = {
     ...identity,
-    ...statementsOn((statement) => pool.run(statement)),
+    ...statementsOn((statement) => current().run(statement)),
     startTransaction: async (isolationLevel) => {
-      const transaction = await passing(pool.begin())
+      const transaction = await passing(current().begin())
       beginning.getStore()?.(transaction)
       // It leaves together with what follows it, and what follows fails where it does.
       if (isolationLevel) transaction.run({ text: `SET TRANSACTION ISOLATION LEVEL ${isolationLevel}` }).catch(() => {})
       return adapterOfTransaction(transaction)
     },
     executeScript: async (text) => {
-      await passing(pool.run({ text }))
+      await passing(current().run({ text }))
     },
     getConnectionInfo: () => ({ supportsRelationJoins: true }),
     dispose: () => pool.end(),

@@ -1,5 +1,5 @@
 import type { Secrets } from '../values/secrets.ts'
-import { adapterOf, beginning } from './adapter.ts'
+import { adapterOf, beginning, poolInstead } from './adapter.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { databaseError } from './outage.ts'
 import { CONNECT_MS_MAX, type ConnectOptions, type OpenTransaction, Pool } from './pool.ts'
@@ -37,6 +37,25 @@ export function connect(url: string, options: ConnectOptions = {}): Db {
   const db = new PrismaClient({ adapter: adapterOf(pool), errorFormat: 'minimal' })
   pools.set(db, pool)
   return db
+}
+
+/**
+ * A client like `connect`'s that uses what Prisma makes of the data model for `db`, which takes 0.1 s and 9 MB, and ends before
+ * `db`. Two that look for a record by its key in the same moment, one by each client, may do so on one pool.
+ */
+export function connectBeside(db: Db, url: string, options: ConnectOptions): Db {
+  const pool = new Pool(url, options)
+  const beside = db.$extends({
+    client: {
+      $transaction: (work: (tx: Transaction) => Promise<unknown>, times: object) =>
+        poolInstead.run(pool, () => db.$transaction((tx) => poolInstead.run(undefined, () => work(tx)), times)),
+      $disconnect: () => pool.end(),
+    },
+    // Awaited inside, because Prisma begins when its promise is awaited.
+    query: { $allOperations: ({ args, query }) => poolInstead.run(pool, async () => await query(args)) },
+  }) as unknown as Db
+  pools.set(beside, pool)
+  return beside
 }
 
 /**

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { type Show, showSampled } from '../process/sampled-figures.ts'
 import type { DatabaseHealth } from './health.ts'
 
 /** What a pool tells of itself. */
@@ -19,12 +20,14 @@ interface PoolCounts {
 
 type PoolName = 'requests' | 'background'
 
+type Health = Pick<DatabaseHealth, 'breaker'>
+
 type OpenPools = Map<PoolName, { readonly counts: PoolCounts; readonly max: number }>
 
 const WAIT_BUCKETS = [0.01, 0.1, 0.5, 2, 10]
 
 /** Registers the figures of the process's connections to the database. Asks the database nothing. */
-export function createDatabaseMetrics(registry: Registry) {
+export function createDatabaseMetrics(registry: Registry, health: Health) {
   const registers = [registry]
   const pools: OpenPools = new Map()
   const connectionWait = new Histogram({
@@ -41,7 +44,16 @@ export function createDatabaseMetrics(registry: Registry) {
     buckets: WAIT_BUCKETS,
     registers,
   })
-  showPools(registry, pools)
+  new Counter({
+    name: 'database_breaker_openings_total',
+    help: 'How often the database stopped answering',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(health.breaker().openings)
+    },
+  })
+  showConnections(registry, pools, health)
   return {
     pool: (pool: PoolName): PoolObserver => {
       connectionWait.zero({ pool })
@@ -53,60 +65,33 @@ export function createDatabaseMetrics(registry: Registry) {
         waitedForTurn: (of, seconds) => turnWait.observe({ pool, of }, seconds),
       }
     },
-    breaker: (health: Pick<DatabaseHealth, 'breaker'>) => showBreaker(registry, health),
   }
 }
 
-function showPools(registry: Registry, pools: OpenPools): void {
-  const registers = [registry]
-  new Gauge({
-    name: 'database_pool_connections',
-    help: 'Connections of the pool, by state: in_use, idle',
-    labelNames: ['pool', 'state'],
-    registers,
-    collect() {
-      for (const [pool, { counts }] of pools) {
-        this.set({ pool, state: 'in_use' }, counts.totalCount - counts.idleCount)
-        this.set({ pool, state: 'idle' }, counts.idleCount)
-      }
+function showConnections(registry: Registry, pools: OpenPools, health: Health): void {
+  const labelNames = ['pool']
+  const gauges = {
+    database_pool_connections: {
+      help: 'Connections of the pool, by state: in_use, idle',
+      labelNames: ['pool', 'state'],
     },
-  })
-  new Gauge({
-    name: 'database_pool_connections_max',
-    help: 'The most connections of the pool (DATABASE_CONNECTIONS, DATABASE_BACKGROUND_CONNECTIONS)',
-    labelNames: ['pool'],
-    registers,
-    collect() {
-      for (const [pool, { max }] of pools) this.set({ pool }, max)
+    database_pool_connections_max: {
+      help: 'The most connections of the pool (DATABASE_CONNECTIONS, DATABASE_BACKGROUND_CONNECTIONS)',
+      labelNames,
     },
-  })
-  new Gauge({
-    name: 'database_pool_waiting',
-    help: 'Statements and transactions that wait for a connection of the pool',
-    labelNames: ['pool'],
-    registers,
-    collect() {
-      for (const [pool, { counts }] of pools) this.set({ pool }, counts.waitingCount)
+    database_breaker_open: {
+      help: '1 while the database does not answer, so that statements are refused immediately; otherwise 0',
     },
-  })
-}
-
-function showBreaker(registry: Registry, health: Pick<DatabaseHealth, 'breaker'>): void {
-  new Gauge({
-    name: 'database_breaker_open',
-    help: '1 while the database does not answer, so that statements are refused immediately; otherwise 0',
-    registers: [registry],
-    collect() {
-      this.set(Number(health.breaker().isOpen))
-    },
-  })
-  new Counter({
-    name: 'database_breaker_openings_total',
-    help: 'How often the database stopped answering',
-    registers: [registry],
-    collect() {
-      this.reset()
-      this.inc(health.breaker().openings)
-    },
-  })
+    database_pool_waiting: { help: 'Statements and transactions that wait for a connection of the pool', labelNames },
+  }
+  async function sample(show: Show): Promise<void> {
+    show('database_breaker_open', Number(health.breaker().isOpen))
+    for (const [pool, { counts, max }] of pools) {
+      show('database_pool_connections', counts.totalCount - counts.idleCount, { pool, state: 'in_use' })
+      show('database_pool_connections', counts.idleCount, { pool, state: 'idle' })
+      show('database_pool_connections_max', max, { pool })
+      show('database_pool_waiting', counts.waitingCount, { pool })
+    }
+  }
+  showSampled({ gauges, sample }, { registry, onFailure: () => {}, everyMs: 0 })
 }

@@ -40,6 +40,7 @@ export async function rest(
   services: RestServices,
   advisePrefix: (request: FastifyRequest) => string,
 ): Promise<void> {
+  app.decorate('requestKind', 'rest')
   logCalls(app, services.callLog)
   recordSchema(app)
   for (const prefix of services.config.restPrefixes) {

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Counter, type CounterConfiguration, Gauge, type Registry } from 'prom-client'
 import type { Authenticator } from '../../access/applications/authenticate.ts'
 import { contractRateLimit, type Throttle } from '../../access/applications/limits/throttle.ts'
 import { RefusedStore } from '../../access/applications/user-keys.ts'
@@ -16,8 +15,7 @@ export interface AdmissionServices {
   authenticator: Pick<Authenticator, 'authenticateStore'>
   throttle: Pick<Throttle, 'takeRefused' | 'returnAnonymous'>
   queue: Queue
-  givenUpCalls: ReturnType<typeof createSoapMetrics>['givenUpCalls']
-  metrics: Pick<Metrics, 'throttledRequests'>
+  metrics: Pick<Metrics, 'throttledRequests' | 'cartApi'>
 }
 
 const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'addressRefused' } as const
@@ -28,7 +26,7 @@ const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'add
  * ResultError for the credentials, `throttled` for a call whose turn would come too late, `unavailable` where waiting ended early.
  */
 export async function admit(
-  { authenticator, throttle, queue, givenUpCalls, metrics }: AdmissionServices,
+  { authenticator, throttle, queue, metrics }: AdmissionServices,
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,
@@ -42,7 +40,7 @@ export async function admit(
     throttle.returnAnonymous(request.ip)
     bytesInFlight.admit(callerKey(caller))
     const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
-    if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
+    if (turn.kind !== 'granted') metrics.cartApi.givenUpCalls.inc({ reason: turn.kind })
     if (turn.kind === 'refused') metrics.throttledRequests.inc({ bucket: 'cartapi' })
     if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])
     showBucket(reply, rateLimit, turn.bucket)
@@ -70,36 +68,4 @@ function whenClosed({ raw }: FastifyReply): AbortSignal {
   raw.once('close', () => closed.abort())
   if (raw.closed) closed.abort()
   return closed.signal
-}
-
-/** `waiting` counts the calls that wait for their turn. Several applications may share one registry. */
-export function createSoapMetrics(registry: Registry, waiting: () => number) {
-  const counter = <T extends string>(name: string, labelNames: T[], help: string): Counter<T> => {
-    const options: CounterConfiguration<T> = { name, labelNames, help, registers: [registry] }
-    return (registry.getSingleMetric(name) as Counter<T> | undefined) ?? new Counter(options)
-  }
-  if (!registry.getSingleMetric('cartapi_waiting_calls')) {
-    new Gauge({
-      name: 'cartapi_waiting_calls',
-      help: "Calls of cartAPI that wait for a slot of their store's bucket",
-      registers: [registry],
-      collect() {
-        this.set(waiting())
-      },
-    })
-  }
-  const calls = counter(
-    'cartapi_calls_total',
-    ['operation', 'outcome', 'error'],
-    'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
-  )
-  const givenUpCalls = counter(
-    'cartapi_given_up_calls_total',
-    ['reason'],
-    'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
-  )
-  // Prometheus sees the first of a kind only if there was a 0 before it.
-  calls.inc({ operation: '', outcome: 'fault', error: 'Server' }, 0)
-  for (const reason of ['refused', 'left', 'stopped']) givenUpCalls.inc({ reason }, 0)
-  return { calls, givenUpCalls }
 }

@@ -11,7 +11,7 @@ import type { Metrics } from '../server/figures/metrics.ts'
 import { sendCompressible, sendTagged } from '../server/requests/compression.ts'
 import { failureIn, noteRefusal } from '../server/requests/errors.ts'
 import { type AdviceServices, settingAdvice } from '../server/requests/setting-advice.ts'
-import { type AdmissionServices, admit, createSoapMetrics } from './admission.ts'
+import { type AdmissionServices, admit } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
 import { createPostBack, type PostBack } from './callback.ts'
 import { readCall, readEnvelope } from './envelope.ts'
@@ -31,7 +31,7 @@ export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, 
   }
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
-  metrics: Pick<Metrics, 'registry' | 'throttledRequests'>
+  metrics: Pick<Metrics, 'throttledRequests' | 'cartApi'>
 }
 
 declare module 'fastify' {
@@ -49,8 +49,10 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   const modelOf = lazyModel(described, (error) => app.log.error(error, 'cartAPI: strong-soap cannot read the WSDL'))
   const adviseNamespace = settingAdvice(services, 'SOAP_NAMESPACES')
   const queue = new Queue(services)
-  const { calls, givenUpCalls } = createSoapMetrics(services.metrics.registry, () => queue.size)
-  const answering = { ...services, queue, givenUpCalls, postBack: createPostBack(services.outbound) }
+  const { calls, queues } = services.metrics.cartApi
+  queues.push(queue)
+  const answering = { ...services, queue, postBack: createPostBack(services.outbound) }
+  app.decorate('requestKind', 'cartapi')
   app.decorateRequest('soapVersion', '1.1')
   receiveEnvelopes(app)
   app.addHook('onRequest', async (request) => {

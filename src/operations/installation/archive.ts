@@ -101,19 +101,9 @@ async function archiveFile(
   return batches
 }
 
-interface ArchivedRow {
-  readonly id: number
-  readonly line: string
-}
-
 /** The old ones of the next rows by id; none of them is old: the end. */
-async function readBatch(
-  db: Db,
-  { table, time, archived }: ArchivedTable,
-  before: Date,
-  after: number,
-): Promise<ArchivedRow[]> {
-  return db.$queryRaw<ArchivedRow[]>(sql`
+function readBatch(db: Db, { table, time, archived }: ArchivedTable, before: Date, after: number) {
+  return db.$queryRaw<{ id: number; line: string }[]>(sql`
     SELECT t."id"::float8 AS "id", row_to_json(t)::text AS "line" FROM (
       SELECT * FROM ${identifier(table)} WHERE "id" > ${after}::bigint AND ${archived} ORDER BY "id" LIMIT ${BATCH_MAX}::int) t
     WHERE t.${identifier(time)} < ${before} ORDER BY t."id"`)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { OwnId } from '../../access/applications/own/own-applications.ts'
 import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
 import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import type { Transaction } from '../../foundation/database/client.ts'
@@ -6,7 +7,7 @@ import { FORMER_SECRET_MS } from '../../foundation/outbound/standard-webhooks.ts
 import { namedObject } from '../../foundation/values/input.ts'
 import { FAILING_MS_MAX } from '../../shop/webhooks/dispatch/decide.ts'
 import { type AllowedServices, requireTestStores } from './allowed.ts'
-import { findTestStore, type OwnStore } from './test-stores.ts'
+import { findTestStore } from './test-stores.ts'
 
 // Time that passes at the press of a button, so that retries and expiry are seen without waiting.
 
@@ -30,7 +31,7 @@ export type MadeDue = Awaited<ReturnType<typeof makeDue>>
  * failing webhook is paused, by its next failure; or the end of the store's authorization codes, access tokens that expire, sign-in
  * links of customers, and secrets of webhooks that were replaced.
  */
-export async function makeDue(services: AccessServices & AllowedServices, own: OwnStore, what: DueKind) {
+export async function makeDue(services: AccessServices & AllowedServices, own: OwnId, what: DueKind) {
   await findTestStore(services, own)
   await requireTestStores(services)
   const at = services.now()

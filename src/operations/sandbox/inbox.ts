@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import type { OwnId } from '../../access/applications/own/own-applications.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type DataServices, type Db, inTransaction, type JoiningServices } from '../../foundation/database/client.ts'
 import type { Inbox, InboxMessage } from '../../foundation/database/generated/client.ts'
@@ -10,7 +11,7 @@ import { type AllowedServices, areTestStoresAllowed, requireTestStores } from '.
 import { checkSignature, type Signature } from './signature.ts'
 
 // Addresses that receive what webhooks and callbacks bring, for their developer to look at. Whoever knows one can send to it; nobody
-// else can read it.
+// else can read it, because for any other developer an inbox does not exist: all functions throw (404).
 
 /** The most that a developer has. */
 export const INBOXES_MAX = 5
@@ -57,12 +58,6 @@ export const changedInbox = namedObject({
     .describe('The address that callbacks are answered with, where they are answered 200. Empty: none from now on.'),
 })
 
-/** Identifies an inbox of a developer. For any other developer it does not exist: all functions throw (404). */
-interface OwnInbox {
-  readonly developerId: number
-  readonly id: number
-}
-
 type InboxServices = DataServices & AllowedServices & { readonly db: Db }
 
 /** Makes an inbox. Throws for the sixth (409), and where developers may not try things out (403). */
@@ -91,7 +86,7 @@ export function listInboxes({ db }: DataServices, developerId: number): Promise<
   return db.inbox.findMany({ where: { developerId }, orderBy: { id: 'asc' } })
 }
 
-export async function findInbox({ db }: Pick<JoiningServices, 'db'>, { developerId, id }: OwnInbox): Promise<Inbox> {
+export async function findInbox({ db }: Pick<JoiningServices, 'db'>, { developerId, id }: OwnId): Promise<Inbox> {
   const inbox = await db.inbox.findFirst({ where: { id, developerId } })
   if (!inbox) throw noInbox(String(id))
   return inbox
@@ -109,7 +104,7 @@ function noInbox(field: string): StoreFailure {
 
 export async function changeInbox(
   services: DataServices,
-  own: OwnInbox,
+  own: OwnId,
   { Name, Answer, PostBackURL }: z.output<typeof changedInbox>,
 ): Promise<Inbox> {
   const { developerId, id } = own
@@ -123,7 +118,7 @@ export async function changeInbox(
 }
 
 /** Deletes an inbox with its messages. From then on nobody can send to its address. */
-export async function deleteInbox({ db, now }: DataServices, own: OwnInbox, actor: Actor): Promise<void> {
+export async function deleteInbox({ db, now }: DataServices, own: OwnId, actor: Actor): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { title: target } = await findInbox({ db: tx }, own)
     await tx.inbox.deleteMany({ where: { id: own.id } })
@@ -132,7 +127,7 @@ export async function deleteInbox({ db, now }: DataServices, own: OwnInbox, acto
 }
 
 /** Deletes the messages of an inbox, and returns it. */
-export async function emptyInbox(services: DataServices, own: OwnInbox): Promise<Inbox> {
+export async function emptyInbox(services: DataServices, own: OwnId): Promise<Inbox> {
   const inbox = await findInbox(services, own)
   await services.db.inboxMessage.deleteMany({ where: { inboxId: inbox.id } })
   return inbox

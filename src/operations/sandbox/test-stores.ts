@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
+import type { OwnId } from '../../access/applications/own/own-applications.ts'
 import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type Client, type OpenedSession, openSession } from '../../access/people/sessions.ts'
@@ -29,12 +30,6 @@ export const CHANGES_KEPT = 50
 const ACTOR_LENGTH_MAX = 50
 /** Reserved (RFC 2606): no shop has an address below it. */
 const DOMAIN = 'store-platform.test'
-
-/** Identifies a store of a developer. */
-export interface OwnStore {
-  readonly developerId: number
-  readonly id: number
-}
 
 /** A developer, who is the merchant of the own test stores. */
 export interface Maker {
@@ -109,18 +104,18 @@ export async function listTestStores({ db }: DataServices, developerId: number):
   return rows.map(ownStoreOf)
 }
 
-export async function findTestStore({ db }: DataServices, own: OwnStore): Promise<OwnTestStore> {
+export async function findTestStore({ db }: DataServices, own: OwnId): Promise<OwnTestStore> {
   return ownStoreOf(await findOwn(db, own))
 }
 
-async function findOwn(db: Db | Transaction, { developerId, id }: OwnStore): Promise<OwnRow> {
+async function findOwn(db: Db | Transaction, { developerId, id }: OwnId): Promise<OwnRow> {
   const row = await db.testStore.findFirst({ where: { storeId: id, developerId, ...present }, ...withStore })
   if (!row) throw new StoreFailure('not-found', `You have no test store with the id ${id}`, { field: String(id) })
   return row
 }
 
 /** Throws `in-progress` for one whose records are being made. */
-async function lockOwn(tx: Transaction, own: OwnStore): Promise<OwnRow> {
+async function lockOwn(tx: Transaction, own: OwnId): Promise<OwnRow> {
   // Not to be waited for: the records are made in one transaction, which holds the row.
   await findOwn(tx, own)
   const locked = await tx.$queryRaw<unknown[]>`
@@ -234,7 +229,7 @@ async function moveOwner(tx: Transaction, now: () => Date, from: number, to: num
  * Throws a test store away: at once nobody gets in any more, and its rows are deleted in the background. Throws while its records are
  * being made (409).
  */
-export async function throwAway(services: TestStoreServices, own: OwnStore, actor: Actor): Promise<void> {
+export async function throwAway(services: TestStoreServices, own: OwnId, actor: Actor): Promise<void> {
   const { now, testStores } = services
   await changeAccess(services, async (tx) => {
     const { store } = await lockOwn(tx, own)
@@ -265,7 +260,7 @@ export async function end(
 }
 
 /** Requires a test store in which something may happen. Throws while its records are being made (409). */
-async function requireReady(services: TestStoreServices, own: OwnStore): Promise<void> {
+async function requireReady(services: TestStoreServices, own: OwnId): Promise<void> {
   const { state } = await findOwn(services.db, own)
   await requireTestStores(services)
   if (state === 'ready') return
@@ -299,13 +294,13 @@ export async function change(services: TestStoreServices, maker: Maker, id: numb
 }
 
 /** Lists what was made to happen, the newest first, at most 50. */
-export async function listChanges({ db }: DataServices, own: OwnStore): Promise<Shown[]> {
+export async function listChanges({ db }: DataServices, own: OwnId): Promise<Shown[]> {
   await findOwn(db, own)
   return db.testChange.findMany({ where: { storeId: own.id }, orderBy: { id: 'desc' }, take: CHANGES_KEPT })
 }
 
 /** Lists the applications of the developer that a test store has let in, and those that it has not. */
-export async function listAdmitted({ db }: DataServices, own: OwnStore) {
+export async function listAdmitted({ db }: DataServices, own: OwnId) {
   await findOwn(db, own)
   const applications = await db.application.findMany({
     where: { developerId: own.developerId },
@@ -325,7 +320,7 @@ export async function listAdmitted({ db }: DataServices, own: OwnStore) {
  */
 export async function admitApplication(
   services: TestStoreServices & Subscribing,
-  own: OwnStore,
+  own: OwnId,
   applicationId: number,
   actor: Actor,
 ) {

@@ -139,7 +139,7 @@ export async function changeRole(
   const { actor } = by
   return inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
-    const before = await memberIn(tx, storeId, userId)
+    const before = await memberById(tx, storeId, userId)
     const role = await roleNamed(tx, storeId, roleName)
     refuseMoreThan(privileges, before)
     refuseMoreThan(privileges, role)
@@ -164,7 +164,7 @@ export async function removeMember(
   const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
-    const member = await memberIn(tx, storeId, userId)
+    const member = await memberById(tx, storeId, userId)
     refuseMoreThan(privileges, member)
     await refuseLastOwner(tx, storeId, member)
     // Before the sessions, as signing in and joining lock them.
@@ -177,19 +177,15 @@ export async function removeMember(
 }
 
 /** Returns somebody of a store. Throws for an account that is not the store's (404). */
-export function memberById({ db }: DataServices, storeId: number, id: number): Promise<Member> {
-  return memberIn(db, storeId, id)
+export async function memberById(db: Db | Transaction, storeId: number, id: number): Promise<Member> {
+  const row = await db.storeUser.findFirst({ where: { id, storeId }, select: columns })
+  if (!row) throw noSuchMember(id)
+  return memberOf(row)
 }
 
 /** Whether the store would have no owner without this one. */
 export async function isLastOwner(db: Db | Transaction, storeId: number, { role }: Member): Promise<boolean> {
   return role === 'owner' && (await db.storeUser.count({ where: { storeId, role: 'owner' } })) === 1
-}
-
-async function memberIn(tx: Db | Transaction, storeId: number, id: number): Promise<Member> {
-  const row = await tx.storeUser.findFirst({ where: { id, storeId }, select: columns })
-  if (!row) throw noSuchMember(id)
-  return memberOf(row)
 }
 
 /** Under the lock of the store, so that of concurrent requests one finds the other owner gone. */

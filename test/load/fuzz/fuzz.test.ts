@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Finding, fuzz, HEAP_GROWTH_MAX_MB, RSS_MAX_MB } from '../../fuzz/run.ts'
+import { type Finding, fuzz, HEAP_GROWTH_MAX_MB, METRICS_MAX_KB, RSS_MAX_MB } from '../../fuzz/run.ts'
 import { cloneDatabase } from '../../support/database.ts'
 
 const SEED = 20_261_123
@@ -17,6 +17,7 @@ test(`${COUNT} requests made of the reference and the WSDL find no defect, and l
     expect(successes).toBeGreaterThan(COUNT / 4)
     expect(memory.heapGrowthMb).toBeLessThan(HEAP_GROWTH_MAX_MB)
     expect(memory.rssPeakMb).toBeLessThan(RSS_MAX_MB)
+    expect(memory.metricsKb).toBeLessThan(METRICS_MAX_KB)
   } finally {
     await database.drop()
   }

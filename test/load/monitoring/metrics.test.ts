@@ -45,8 +45,9 @@ beforeAll(async () => {
   })
   await server.shows('the database was backed up')
   const base = `http://127.0.0.1:${httpPort}`
-  // Is counted.
+  // Are counted, the second one as a failure.
   await (await request(`${base}/healthz`)).body.dump()
+  await (await request(`${base}/cart.asmx`, { method: 'POST' })).body.dump()
   const answer = await request(`${base}/metrics`)
   byMetric = Map.groupBy(samplesOf(await answer.body.text()), ({ name }) => name)
 }, 60_000)
@@ -101,8 +102,8 @@ test('a name that no server answers would be found', () => {
     'database_pool_waits_seconds_bucket',
     'by (pool)',
   ])
-  expect(missingOf('max by (pol) (database_pool_waiting{pool="request"}) > 1e9')).toEqual([
-    'database_pool_waiting{pool="request"}',
+  expect(missingOf('max by (pol) (store_platform_database_pool_waiting{pool="request"}) > 1e9')).toEqual([
+    'store_platform_database_pool_waiting{pool="request"}',
     'by (pol)',
   ])
 })

@@ -72,7 +72,7 @@ async function metric(name: string): Promise<number> {
 
 async function untilNothingIsHeld(): Promise<void> {
   for (const { socket } of connections.splice(0)) socket.destroy()
-  await expect.poll(() => metric('http_bytes_in_flight'), { timeout: 30_000 }).toBe(0)
+  await expect.poll(() => metric('store_platform_http_bytes_in_flight'), { timeout: 30_000 }).toBe(0)
 }
 
 test.each([
@@ -82,7 +82,7 @@ test.each([
   const heads = Array.from({ length: 64 }, (_, number) => requestHead('GET', page, shopOf(number)?.credentials ?? {}))
   for (const head of heads) await open(head, { slow: true })
 
-  const held = () => metric('http_bytes_in_flight')
+  const held = () => metric('store_platform_http_bytes_in_flight')
   await whileServing(expect.poll(held, { timeout: 60_000 }).toBeGreaterThan(2 * MEGABYTE))
   // What is behind the first pages may take memory too.
   await whileServing(delay(6_000))
@@ -109,7 +109,7 @@ test.each([
     for (const { socket } of senders) for (let count = 0; count < 9; count++) socket.write(piece)
 
     await whileServing(delay(4_000))
-    expect(await metric('http_bytes_in_flight')).toBeLessThanOrEqual(40 * MEGABYTE)
+    expect(await metric('store_platform_http_bytes_in_flight')).toBeLessThanOrEqual(40 * MEGABYTE)
     // Those that were refused are told so when they have sent everything.
     for (const { socket } of senders) socket.write(piece)
     const statuses = await whileServing(Promise.all(senders.map((sender) => sender.status())))
@@ -192,7 +192,7 @@ test('connections beyond MAX_CONNECTIONS are closed at once and counted, and the
 
   const record = '/StoreWebAPI/v1/Products/1?$select=SKUInfo'
   await expect.poll(async () => (await get(bystander, record).catch(() => null))?.status, { timeout: 20_000 }).toBe(200)
-  expect(await metric('http_closed_connections_total{reason="too-many"}')).toBeGreaterThan(90)
+  expect(await metric('store_platform_http_closed_connections_total{reason="too-many"}')).toBeGreaterThan(90)
 })
 
 test('64 readers that read at once get the whole page, or are told to come back', async () => {

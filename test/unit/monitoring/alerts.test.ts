@@ -31,9 +31,10 @@ test('each alert has another name, a severity, a summary, what to do, and a sect
 
 test('each limit of a quantile is a bound of its histogram, with a bound above: between two bounds a quantile is a guess', () => {
   const { registry } = createMetrics()
-  createDatabaseMetrics(registry)
+  createDatabaseMetrics(registry, { breaker: () => ({ isOpen: false, openings: 0 }) })
   const limits = alerts.flatMap(({ expr }) => {
-    const [, name = '', limit = ''] = /histogram_quantile\([\s\S]*?\b(\w+)_bucket[\s\S]*> ([\d.]+)\s*$/.exec(expr) ?? []
+    const [, name = '', limit = ''] =
+      /histogram_quantile\([\s\S]*?_platform_(\w+)_bucket[\s\S]*> ([\d.]+)\s*$/.exec(expr) ?? []
     return name === '' ? [] : [{ name, limit: Number(limit) }]
   })
   expect(limits).toHaveLength(3)
@@ -46,11 +47,11 @@ test('each limit of a quantile is a bound of its histogram, with a bound above: 
 
 /** Every case is an installation of its own in one Prometheus. */
 const JOB = 'JOB'
-const series = (name: string, labels = '') => `${name}{job="${JOB}",instance="one:3000"${labels && `,${labels}`}}`
-const requests = (status: string) =>
-  series('http_request_duration_seconds_count', `method="GET",route="/a",status="${status}"`)
-const bucket = (le: string) =>
-  series('http_request_duration_seconds_bucket', `method="GET",route="/a",status="200",le="${le}"`)
+const prefixOf = (name: string) => (/^(up$|nodejs_|process_resident_)/.test(name) ? '' : 'store_platform_')
+const series = (name: string, labels = '', instance = 'one:3000') =>
+  `${prefixOf(name)}${name}{job="${JOB}",instance="${instance}"${labels && `,${labels}`}}`
+const requests = (status: string) => series('http_requests_total', `kind="rest",status="${status}"`)
+const bucket = (le: string) => series('http_request_duration_seconds_bucket', `kind="rest",le="${le}"`)
 const waits = (le: string) => series('database_pool_wait_seconds_bucket', `pool="requests",le="${le}"`)
 const turns = (le: string) => series('database_turn_wait_seconds_bucket', `pool="requests",of="reads",le="${le}"`)
 const throttled = (name: string) => series('http_throttled_requests_total', `bucket="${name}"`)
@@ -61,7 +62,7 @@ const delivery = (receiver: string) => series('webhook_delivery_lag_seconds', `r
 const lastRun = series('webhook_dispatcher_last_run_timestamp_seconds', 'loop="claiming"')
 const mails = (outcome: string) => series('mail_attempts_total', `outcome="${outcome}"`)
 const backup = (by: string) => series('backup_last_success_timestamp_seconds', `by="${by}"`)
-const offset = (instance: string) => `database_clock_offset_seconds{job="${JOB}",instance="${instance}"}`
+const offset = (instance: string) => series('database_clock_offset_seconds', '', instance)
 
 /** For some hours, a value each minute, in promtool's notation. */
 const constant = (value: number) => `${value}x150`
@@ -73,9 +74,10 @@ const LONG_AGO = -100_000
 /** An installation that is well. */
 const healthy: Readonly<Record<string, string>> = {
   [series('up')]: constant(1),
-  [series('store_platform_ready')]: constant(1),
+  [series('ready')]: constant(1),
   [requests('200')]: rising(600),
   [requests('500')]: rising(1),
+  [series('http_requests_total', 'kind="health",status="503"')]: rising(60),
   [bucket('0.5')]: rising(600),
   [bucket('2')]: rising(601),
   [bucket('10')]: rising(601),
@@ -119,7 +121,6 @@ const healthy: Readonly<Record<string, string>> = {
 
 /** Another program, whose figures have the same names. */
 const other: Readonly<Record<string, string>> = {
-  'http_request_duration_seconds_count{job="other",status="500"}': rising(600),
   'process_resident_memory_bytes{job="other",instance="x"}': constant(9e9),
   'nodejs_eventloop_lag_p99_seconds{job="other",instance="x"}': constant(9),
 }
@@ -139,7 +140,7 @@ const cases: readonly (readonly [string, Readonly<Record<string, string>>, reado
   ],
   ['a process does not answer', { [series('up')]: constant(0) }, ['StorePlatformDown']],
   ['no process is known', { [series('up')]: '_x150' }, ['StorePlatformAbsent']],
-  ['a process is not ready', { [series('store_platform_ready')]: constant(0) }, ['StorePlatformNotReady']],
+  ['a process is not ready', { [series('ready')]: constant(0) }, ['StorePlatformNotReady']],
   ['one of 20 requests fails', { [requests('500')]: rising(30) }, ['StorePlatformErrors']],
   [
     'few requests, of which one fails',

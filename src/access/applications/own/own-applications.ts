@@ -17,7 +17,7 @@ import { type CallbackServices, newMessageId, sendCallback } from '../subscripti
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
 
-/** Identifies an application of a developer. For any other developer it does not exist: all functions throw (404). */
+/** Identifies something of a developer, such as an application. For any other developer it does not exist: all functions throw (404). */
 export interface OwnId {
   readonly developerId: number
   readonly id: number

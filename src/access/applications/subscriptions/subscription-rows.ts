@@ -127,24 +127,13 @@ export function noSuchSubscription(id: number): StoreFailure {
 export type Subscription = ReturnType<typeof subscriptionOf>
 
 function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplication>, secrets: Secrets) {
-  const {
-    id,
-    applicationId,
-    application,
-    tokenSealed,
-    tokenBroughtAt,
-    privileges,
-    postBackUrl,
-    keepsBodies,
-    lastUsedAt,
-    createdAt,
-  } = row
+  const { id, applicationId, application, tokenBroughtAt, postBackUrl, keepsBodies, lastUsedAt, createdAt } = row
   return {
     id,
     applicationId,
     name: application.name,
     publicKey: application.publicKey,
-    token: secrets.open(tokenSealed),
+    token: secrets.open(row.tokenSealed),
     /** When the token was brought along. Null: it was made here. */
     tokenBroughtAt,
     /** When the application's private key was brought along. Null: it was made here. */
@@ -153,7 +142,7 @@ function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplicatio
     /** The address that is called before the subscription ends. Null: none. */
     calledUrl: application.openToMerchants ? application.callbackUrl : null,
     /** The privileges the store agreed to. The application has those of them that it also requests. */
-    privileges: privileges as Privileges,
+    privileges: row.privileges as Privileges,
     /** The privileges the application requests now. */
     askedPrivileges: application.privileges as Privileges,
     /** The address at which the application asked the merchant to continue, http or https. Null: none. */

@@ -12,7 +12,7 @@ import {
   tableOf,
 } from '../enter.ts'
 import type { AccountKind, Client } from '../sessions.ts'
-import { countFactorTry, forgetFactorFailures, isKnownBrowser, takeAttempt } from '../sign-in-delay.ts'
+import { countFactorTry, deviceOf, forgetFactorFailures, takeAttempt } from '../sign-in-delay.ts'
 import { useTotp } from './authenticator.ts'
 import { findChallenge, useChallenge } from './challenges.ts'
 import { hasFactor } from './in-force.ts'
@@ -121,7 +121,7 @@ function enterBy(
   client: Client & { readonly devices?: string | undefined },
 ) {
   const account = { kind: entry.kind, email: entry.first.lowered }
-  const isKnown = isKnownBrowser(services.secrets, client.devices, account)
+  const isKnown = deviceOf(services.secrets, client.devices, account) !== null
   return enter(tx, services, entry, { ...client, isKnown })
 }
 

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
 import { claimRequest, endAttempt, type Remember, rememberItem } from '../../../engine/changing/idempotency.ts'
+import type { Scalar } from '../../../engine/definition/fields.ts'
 import { resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
 import { type Form, textIn } from '../../html/request.ts'
 
 /** What a form with a one-time key (`OneTimeKey`) adds. */
-interface Addition<Key> {
+interface Addition {
   /** What is added to what, such as `payment of order 5`: the key counts only there. */
   readonly scope: string
   /** Of the identifier that is stored for the key. */
   readonly resultKey: string
-  readonly add: (remember: Remember<Key> | undefined) => Promise<Key>
-  readonly idOf: (key: Key) => number
+  /** Returns the identifier. */
+  readonly add: (remember: Remember | undefined) => Promise<Scalar>
   readonly messages: {
     /** The form was changed after it had been carried out. */
     readonly isDone: string
@@ -25,13 +26,10 @@ interface Addition<Key> {
  * one-time key, returns the id of what it added before. Throws `conflict` if the form was changed meanwhile, and
  * `in-progress` while it is being carried out.
  */
-export async function addOnce<Key>(
-  caller: Caller,
-  form: Form,
-  { scope, resultKey, add, idOf, messages }: Addition<Key>,
-): Promise<number> {
+export async function addOnce(caller: Caller, form: Form, addition: Addition): Promise<number> {
+  const { scope, resultKey, add, messages } = addition
   const key = textIn(form, 'OneTimeKey')
-  if (key === '') return idOf(await add(undefined))
+  if (key === '') return Number(await add(undefined))
   const formHash = hash(JSON.stringify(form))
   // The claim covers only the key, because a rejected form is corrected and resubmitted with the same key.
   const claim = await claimRequest(caller, { scope: hash(`${scope} form ${key}`), bodyHash: '' })
@@ -43,8 +41,8 @@ export async function addOnce<Key>(
   if (claim.kind !== 'ours') throw new StoreFailure('in-progress', messages.isPending)
   const { attempt } = claim
   try {
-    const itemOf = (added: Key) => resultItem(resultKey, idOf(added), 201, formHash)
-    return idOf(await add((tx, added) => rememberItem(tx, attempt, itemOf(added))))
+    const remember: Remember = (tx, id) => rememberItem(tx, attempt, resultItem(resultKey, Number(id), 201, formHash))
+    return Number(await add(remember))
   } catch (error) {
     await endAttempt(caller, attempt)
     const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'

@@ -38,8 +38,8 @@ export function storePages(pages: Pages, services: CallerServices) {
 }
 
 /**
- * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`, or otherwise. They read it before anything else, and have
- * its id and the entity tag of their form in the data of their templates.
+ * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`, or otherwise. They read it before anything else, throw
+ * `bad-request` and `not-found` for an id of none, and have its id and the entity tag of their form in the data of their templates.
  */
 export function recordPages<Served extends Resource>(
   pages: Pages,
@@ -49,9 +49,11 @@ export function recordPages<Served extends Resource>(
 ) {
   return framed<RecordRequest<RecordOf<Served>>>(
     pages,
-    (request, isOutdated) => {
+    async (request, isOutdated) => {
       const asked = readRequest(request, services, isOutdated)
-      return readRecordRequest(asked, resource, idIn(asked, idName))
+      const id = idIn(asked, idName)
+      const text = await getRecord(asked.caller, resource, id)
+      return { ...asked, id, record: JSON.parse(text), text, etag: tagOf(text, asked) }
     },
     ({ id, etag }) => ({ id, etag }),
   )
@@ -68,16 +70,6 @@ export function writingOf(request: FastifyRequest): Writing & Format {
   const format = isJson(request) ? formatOf('en-US') : languageFor(request).format
   const person = request.session?.person
   return { ...format, currencyCode: person?.kind === 'merchant' ? person.store.currency : '' }
-}
-
-/** Throws `bad-request` and `not-found` for an id of no record. */
-async function readRecordRequest<Known>(
-  asked: PageRequest,
-  resource: Resource,
-  id: number,
-): Promise<RecordRequest<Known>> {
-  const text = await getRecord(asked.caller, resource, id)
-  return { ...asked, id, record: JSON.parse(text), text, etag: tagOf(text, asked) }
 }
 
 /** The number in the address under this name. */

@@ -68,7 +68,6 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
     .flatMap(([epoch]) => (epoch > 0 ? [new Date(epoch * 1_000)] : []))
   const backupAt = backups.toSorted((one, other) => Number(other) - Number(one))[0] ?? null
   const lateMs = config.backupHours * BACKUP_LATE * 3_600_000
-  const states = Object.fromEntries(figures.all('webhook_endpoints').map(([count, { state = '' }]) => [state, count]))
   return {
     template: '/pages/operator/overview',
     title: t('This installation'),
@@ -82,8 +81,8 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
       hasSchedule: config.backupDir !== null,
       disks: (await disksOf(config)).map((disk) => ({ ...disk, name: diskNames[disk.name] })),
       pendingDeliveries: figures.one('webhook_pending_deliveries') ?? 0,
-      failingWebhooks: (states.failing ?? 0) as number,
-      pausedWebhooks: (states.paused ?? 0) as number,
+      failingWebhooks: figures.one('webhook_endpoints', { state: 'failing' }) ?? 0,
+      pausedWebhooks: figures.one('webhook_endpoints', { state: 'paused' }) ?? 0,
       mails: await mailCounts(services),
       sendsMail: config.smtpUrl !== null,
       now: now(),

@@ -184,5 +184,5 @@ function placeIn(text: string, name: string): number {
 export async function putChangeBack(asked: PageRequest, { resource }: Service): Promise<string> {
   const { caller } = asked
   const found = await findEntry(caller, { recordType: resource.table, recordId: idIn(asked) }, idIn(asked, 'entry'))
-  return `/admin/csv/${await putEntryBack(caller, resource, found, caller.secrets)}`
+  return `/admin/csv/${await putEntryBack(caller, resource, found)}`
 }

@@ -106,14 +106,9 @@ interface Place {
 /** What the key of an item is in words, which may be the number of a record. */
 type KeyText = (key: string, refersTo: Resource | null, list: string) => Phrase
 
-const asNumber: KeyText = (key) => key
-
-/** What a path of a difference names, with the keys of items. */
-export function fieldAt(service: Service | null, path: string, keyText: KeyText = asNumber): Place {
-  return placeIn(service ?? { values: [], lists: [] }, path, keyText)
-}
-
-function placeIn({ values, lists }: Parts, path: string, keyText: KeyText): Place {
+/** What a path of a difference names, with the keys of items. Null: of a service or list that the definitions no longer have. */
+export function fieldAt(parts: Parts | null, path: string, keyText: KeyText = (key) => key): Place {
+  const { values, lists } = parts ?? { values: [], lists: [] }
   const [, name = '', brackets, key = '', rest] = /^(\w+)(\[(.*?)\])?(?:\.(.*))?$/.exec(path) ?? []
   const list = lists.find((each) => each.name === name)
   if (brackets === undefined && (list === undefined || rest === undefined)) {
@@ -128,7 +123,7 @@ function placeIn({ values, lists }: Parts, path: string, keyText: KeyText): Plac
   // Items without keys are counted.
   const place = list?.field.key === undefined ? String(Number(key) + 1) : called
   const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: place })
-  const inner = placeIn(list ?? { values: [], lists: [] }, rest, keyText)
+  const inner = fieldAt(list ?? null, rest, keyText)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
 }
 

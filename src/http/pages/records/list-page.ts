@@ -58,7 +58,7 @@ export async function listPage(
       textOf: words.textOf,
       toneOf: words.toneOf,
       targets: words.targets,
-      filters: filtersOf(service, special.listing).map(withChoices(words, codes, given.filters)),
+      filters: filtersOf(service, given.filters, { words, codes }),
       isFiltered: Object.keys(given.filters).length > 0,
       codes,
       nameOf,
@@ -72,13 +72,13 @@ export async function listPage(
       canCreate: canCreate(service) || special.isAddedElsewhere,
       canImport: canImport(service),
       isNumber: (value: Value) => isNumber(value) && !words.inWords.includes(value.path.join('.')),
-      ...forValues,
+      valueIn,
+      pathOf,
+      // A list shows no images.
+      imageOf: () => null,
     },
   }
 }
-
-/** What the template of a value reads. A list shows no images. */
-const forValues = { valueIn, pathOf, imageOf: () => null }
 
 /** Reads the records of a page, and how many there are. A filter that cannot be read is shown where it was typed. */
 async function readPage(
@@ -256,23 +256,18 @@ function nameColumn([group]: Service['called']): readonly Value[] {
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
-function filtersOf(service: Service, listing: Listing | null) {
-  const filters = Object.entries(service.filters).map(([name, filter]) => {
+function filtersOf(service: Service, typed: Asked['filters'], { words, codes }: { words: Words; codes: Codes }) {
+  const { listing } = service.special
+  const inSight = listing?.inSight ?? ['find']
+  return Object.entries(service.filters).map(([name, filter]) => {
     const known = [...service.values, ...(listing?.values ?? [])]
     const value = known.find(({ field }) => filter.column !== undefined && field.column === filter.column)
     const label = listing?.labels[name] ?? boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
-    return { name, kind: filter.kind, label, of: value?.path.join('.') ?? '' }
+    const of = value?.path.join('.') ?? ''
+    /** What it offers where values have names; null: anything can be typed. */
+    const choices = words.choices[of] ?? codes.filterFor(of, typed[name] ?? '')
+    return { name, kind: filter.kind, label, of, isInSight: inSight.includes(name), choices }
   })
-  const inSight = listing?.inSight ?? ['find']
-  return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
-}
-
-/** Adds what a filter offers where values have names; null: anything can be typed. */
-function withChoices(words: Words, codes: Codes, typed: Asked['filters']) {
-  return <Filter extends { readonly name: string; readonly of: string }>(filter: Filter) => {
-    const { name, of } = filter
-    return { ...filter, choices: words.choices[of] ?? codes.filterFor(of, typed[name] ?? '') }
-  }
 }
 
 /** What a filter is called whose value is not one of the record's on pages: one of an item, or one that files alone have. */

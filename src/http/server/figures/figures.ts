@@ -7,7 +7,7 @@ import { showSampled } from '../../../foundation/process/sampled-figures.ts'
 import type { Config } from '../../../foundation/process/settings.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { ageFigures } from '../../../operations/installation/age-figures.ts'
-import { backupFolderFigures, createScheduleMetrics } from '../../../operations/installation/backup/folder-figures.ts'
+import { backupFolderFigures, countFailures } from '../../../operations/installation/backup/folder-figures.ts'
 import { backupFigures } from '../../../operations/installation/backup/made.ts'
 import { sizeFigures } from '../../../operations/installation/size-figures.ts'
 import { upgradeFigures } from '../../../operations/installation/upgrades.ts'
@@ -31,8 +31,8 @@ export function showShared(registry: Registry, { db, secrets, now, log, config }
     log.warn({ err: error }, `figures of ${what} are missing in /metrics`)
   const parts = [serverFigures, dispatchFigures, mailFigures, backupFigures, ageFigures, sizeFigures, upgradeFigures]
   showSampled(askDatabase({ db, now }, parts), { registry, onFailure: onFailure('the database') })
-  const { backupDir: dir, backupHours } = config
+  const { backupDir: dir, backupHours: hours } = config
   if (dir === null) return () => {}
-  showSampled(backupFolderFigures({ dir, secrets, now }), { registry, onFailure: onFailure('BACKUP_DIR') })
-  return createScheduleMetrics(registry, backupHours)
+  showSampled(backupFolderFigures({ dir, hours, secrets, now }), { registry, onFailure: onFailure('BACKUP_DIR') })
+  return countFailures(registry)
 }

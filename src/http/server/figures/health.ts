@@ -35,6 +35,7 @@ const readinessQuery = z.object({
 export function processRoutes(app: FastifyInstance, services: ProcessServices): void {
   const { databaseHealth, metrics, isStopping } = services
   let isClosing = false
+  app.decorate('requestKind', 'health')
   app.addHook('preClose', async () => {
     isClosing = true
   })
@@ -57,7 +58,7 @@ export function processRoutes(app: FastifyInstance, services: ProcessServices): 
       )
     }
     reply.type(metrics.registry.contentType)
-    return metrics.registry.metrics()
+    return metrics.text()
   })
 }
 

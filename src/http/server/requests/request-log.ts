@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Resolves when no request is in progress. */
     drained(): Promise<void>
+    /** What the metrics count the requests of this scope as. */
+    requestKind: string
   }
 }
 
@@ -21,12 +23,13 @@ declare module 'fastify' {
  * Counts requests and logs one line for each, with the safe part of its address (`loggablePath`): queries hold e-mails and
  * tokens.
  */
-export function noteRequests(app: FastifyInstance, { requestSeconds, requestsInHand }: Metrics): void {
+export function noteRequests(app: FastifyInstance, { answered, requestsInHand }: Metrics): void {
   let inHand = 0
   let waiting: (() => void)[] = []
   app.decorateRequest('caller', null)
   app.decorateRequest('operation', '')
   app.decorateRequest('refused', null)
+  app.decorate('requestKind', 'web')
   app.decorate('drained', () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     if (inHand === 0) resolve()
@@ -46,7 +49,9 @@ export function noteRequests(app: FastifyInstance, { requestSeconds, requestsInH
   app.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status, elapsedTime } = reply
     const line = lineOf(request)
-    requestSeconds.observe({ method: line.method, route: line.route, status }, elapsedTime / 1_000)
+    // Files take as long as they are large.
+    const kind = /import|export|csv/.test(line.route) ? 'files' : request.server.requestKind
+    answered({ method: line.method, route: line.route }, kind, status, elapsedTime / 1_000)
     request.log.info({ ...line, status, ms: Math.round(elapsedTime), ...request.refused }, 'request')
     done()
   })

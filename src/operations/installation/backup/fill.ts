@@ -76,7 +76,6 @@ async function copyRows(client: pg.Client, { tables, rows }: Contents, onRows: (
   const counter = new RowCounter(onRows)
   for (const table of tables) {
     await reader.begin(table)
-    counter.begin()
     const counted = Readable.from(counter.passing(reader.rows()))
     await pipeline(counted, client.query(copyFrom(`COPY ${target(table)} FROM STDIN`)))
   }

@@ -15,7 +15,7 @@ const FORMAT_VERSION = 1
 
 const Name = z.string().min(1).max(63)
 
-const Header = z.object({
+export const Header = z.object({
   format: z.literal(FORMAT),
   formatVersion: z.literal(FORMAT_VERSION),
   createdAt: z.iso.datetime(),
@@ -54,10 +54,6 @@ export function refuseOtherFormat(beginning: string, file: string): void {
   throw new StartupError(
     `${file} has format ${version}, and this version reads format ${FORMAT_VERSION}. Restore it with the version of the server that wrote it`,
   )
-}
-
-export function readHeader(line: string): Header {
-  return Header.parse(JSON.parse(line))
 }
 
 /** Throws `StartupError` unless the backup has the schema of this version or of an older one, and secrets that `secrets` opens. */

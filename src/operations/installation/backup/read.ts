@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createZstdDecompress } from 'node:zlib'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
-import { CHECKSUM_BYTES, End, type Header, readHeader, refuseOtherFormat } from './header.ts'
+import { CHECKSUM_BYTES, End, Header, refuseOtherFormat } from './header.ts'
 
 /** A backup file whose checksum is right. */
 export interface Backup {
@@ -36,7 +36,7 @@ export async function openBackup(file: string): Promise<Backup> {
     const part = { start: headerEnd + 1, end: tailAt + endStart - 1 }
     return {
       file,
-      header: readHeader(beginning.subarray(0, headerEnd).toString()),
+      header: Header.parse(JSON.parse(beginning.subarray(0, headerEnd).toString())),
       rows,
       content: () => uncompressed(file, part),
     }

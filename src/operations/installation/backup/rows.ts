@@ -12,7 +12,7 @@ export function copyLine(table: Table): string {
 
 /** Counts the rows that pass by: each is a line, because COPY escapes the line breaks of values. */
 export class RowCounter {
-  /** By table, in the order in which `begin` was called. */
+  /** By table, in the order of the calls of `passing`. */
   readonly counts: number[] = []
   total = 0
   readonly #onRows: (rows: number) => void
@@ -21,21 +21,14 @@ export class RowCounter {
     this.#onRows = onRows
   }
 
-  begin(): void {
-    this.counts.push(0)
-  }
-
-  add(chunk: Uint8Array): void {
-    let lines = 0
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++
-    this.counts[this.counts.length - 1] = (this.counts.at(-1) ?? 0) + lines
-    this.total += lines
-    this.#onRows(this.total)
-  }
-
+  /** Passes the rows of a table on, once those of the one before have passed. */
   async *passing(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const before = this.total
+    const place = this.counts.push(0) - 1
     for await (const chunk of chunks) {
-      this.add(chunk)
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) this.total++
+      this.counts[place] = this.total - before
+      this.#onRows(this.total)
       yield chunk
     }
   }

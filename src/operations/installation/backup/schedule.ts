@@ -98,24 +98,15 @@ async function backUpIfDue(options: BackupScheduleOptions, signal: AbortSignal):
       writeBackup(snapshot, target, { secrets, createdAt, signal }),
     )
     log.info({ file: path, ...written }, 'the database was backed up')
-    await note(options, path, createdAt, (performance.now() - startedMs) / 1_000)
+    const seconds = (performance.now() - startedMs) / 1_000
+    await stat(path)
+      .then(({ size: bytes }) => noteBackup(url, { by: 'schedule', createdAt, bytes, seconds }))
+      .catch((error) =>
+        log.warn({ err: error, file: path }, 'a backup was made, but could not be noted in the database'),
+      )
     await folder.prune(keep, now())
   } finally {
     await snapshot.close()
-  }
-}
-
-async function note(
-  { url, log }: BackupScheduleOptions,
-  path: string,
-  createdAt: Date,
-  seconds: number,
-): Promise<void> {
-  try {
-    const { size: bytes } = await stat(path)
-    await noteBackup(url, { by: 'schedule', createdAt, bytes, seconds })
-  } catch (error) {
-    log.warn({ err: error, file: path }, 'a backup was made, but could not be noted in the database')
   }
 }
 

@@ -48,7 +48,6 @@ export async function* rowsOf(
 ): AsyncGenerator<Buffer> {
   for (const table of tables) {
     yield Buffer.from(`${copyLine(table)}\n`)
-    counter.begin()
     const copied = snapshot.copy(`COPY ${target(table)} TO STDOUT`)
     if (signal !== undefined) addAbortSignal(signal, copied)
     yield* counter.passing(copied)

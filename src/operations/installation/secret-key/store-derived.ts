@@ -1,4 +1,5 @@
 import type { DataServices, Db } from '../../../foundation/database/client.ts'
+import type { Store, Webhook } from '../../../foundation/database/generated/client.ts'
 import { passOverReadOnly } from '../../../foundation/database/outage.ts'
 import { newSigningSecret } from '../../../foundation/outbound/standard-webhooks.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
@@ -33,23 +34,18 @@ async function storeCallbackSecrets(db: Db, secrets: Secrets): Promise<void> {
   }
 }
 
+/** In the place of the secrets: what they are derived from. */
+type Seeded = Pick<Webhook, 'storeId' | 'id' | 'secretSealed' | 'formerSecretSealed'> & Pick<Store, 'userKeySealed'>
+
 async function storeWebhookSecrets(db: Db, secrets: Secrets): Promise<void> {
-  const rows = await db.$queryRaw<WithSeeds[]>`
-    SELECT "storeId", "Webhook"."id", "secretSealed" AS "seed", "formerSecretSealed" AS "formerSeed", "userKeySealed"
+  const rows = await db.$queryRaw<Seeded[]>`
+    SELECT "storeId", "Webhook"."id", "secretSealed", "formerSecretSealed", "userKeySealed"
     FROM "Webhook" JOIN "Store" ON "Store"."id" = "storeId"
     WHERE "secretSealed" !~ '^v[12][.]' ORDER BY "storeId", "Webhook"."id"`
-  for (const { storeId, id, seed, formerSeed, userKeySealed } of rows) {
+  for (const { storeId, id, secretSealed: seed, formerSecretSealed: formerSeed, userKeySealed } of rows) {
     const secretOf = (seed: string) =>
       secrets.seal(newSigningSecret(secrets.derivedBeside(userKeySealed, `webhook ${seed}`)))
     const data = { secretSealed: secretOf(seed), formerSecretSealed: formerSeed === null ? null : secretOf(formerSeed) }
     await db.webhook.updateMany({ where: { storeId, id, secretSealed: seed }, data })
   }
-}
-
-interface WithSeeds {
-  readonly storeId: number
-  readonly id: number
-  readonly seed: string
-  readonly formerSeed: string | null
-  readonly userKeySealed: string
 }

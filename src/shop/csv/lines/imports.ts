@@ -7,7 +7,6 @@ import { isFree, leaseEnd, leases } from '../../../foundation/database/leases.ts
 import { empty, lines, sql } from '../../../foundation/database/sql.ts'
 import { programVersion } from '../../../foundation/process/version.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
 import type { Line } from '../take-in/compare.ts'
 import type { Meaning } from '../take-in/mapping.ts'
 import { forgetParts } from '../take-in/parts.ts'
@@ -98,8 +97,9 @@ const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'ref
 
 /** Stores lines with their counts. Write-only values are sealed. Throws `gone` if the import was deleted meanwhile. */
 export async function addLines(
-  { db, store, now }: Caller,
-  { secrets, reading: { id, claim }, lines }: { secrets: Secrets; reading: OpenReading; lines: readonly Line[] },
+  { db, store, now, secrets }: Caller,
+  { id, claim }: OpenReading,
+  lines: readonly Line[],
 ): Promise<void> {
   const rows = lines.map(({ secret, made, ...line }) => ({
     ...line,

@@ -12,8 +12,8 @@ type Kept = readonly (readonly [line: number, length: number, separator: string,
 
 /** Keeps a batch of rows, without the cells at places of passwords. Those of a service with values that nobody is shown are sealed. */
 export async function keepPart(
-  { db, store }: Caller,
-  { resource, id, secrets }: { resource: Resource; id: number; secrets: Secrets },
+  { db, store, secrets }: Caller,
+  { resource, id }: { resource: Resource; id: number },
   { part, rows, secretPlaces }: { part: number; rows: readonly Row[]; secretPlaces: ReadonlySet<number> },
 ): Promise<void> {
   const kept: Kept = rows.map(({ line, length, separator, cells }) => [

@@ -46,7 +46,7 @@ export interface TakenIn {
  * Takes the memory of a hundred records, whatever the file has. Throws `bad-request` for a file that cannot be read, and stores nothing
  * of it then.
  */
-export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, secrets: Secrets): Promise<TakenIn> {
+export async function takeIn(caller: Caller, resource: Resource, file: CsvFile): Promise<TakenIn> {
   let opened: OpenReading | null = null
   const renew = async () => {
     if (opened !== null) await renewReading(caller, opened)
@@ -61,8 +61,8 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
     opened = reading
     try {
       const batches = readable(batchesOf(rest), headings !== null && headings.other === undefined ? letters : null)
-      if (headings === null) await keep(caller, { resource, reading, secrets, names: begun.headings }, batches)
-      else await readBatches(caller, { resource, headings, written, reading, secrets }, batches)
+      if (headings === null) await keep(caller, { resource, reading, names: begun.headings }, batches)
+      else await readBatches(caller, { resource, headings, written, reading }, batches)
       const isWindows = letters.windowsLine !== null
       await endReading(caller, reading, { state: headings === null ? 'mapping' : 'ready', isWindows })
       return { id: reading.id, isMapped: headings === null }
@@ -90,19 +90,18 @@ export async function readMapped(
   return readKept(caller, id, { mapping: meanings }, async (reading) => {
     const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
     const batches = keptParts(caller, id, secrets)
-    await readBatches(caller, { resource, headings, written: { decimal, locale }, reading, secrets }, batches)
+    await readBatches(caller, { resource, headings, written: { decimal, locale }, reading }, batches)
   })
 }
 
 interface Batches {
   readonly resource: Resource
   readonly reading: OpenReading
-  readonly secrets: Secrets
 }
 
 async function readBatches(
   caller: Caller,
-  { resource, headings, written, reading, secrets }: Batches & { headings: Headings; written: Written },
+  { resource, headings, written, reading }: Batches & { headings: Headings; written: Written },
   batches: AsyncIterable<Row[]>,
 ): Promise<void> {
   const references = new References(caller, headings)
@@ -114,7 +113,7 @@ async function readBatches(
     for (const row of batch) records.push(await readRow(caller, { resource, headings, references, written }, row))
     const lines = await comparison.compare(records)
     for (const { made } of lines) references.newNames.use(made)
-    await addLines(caller, { secrets, reading, lines })
+    await addLines(caller, reading, lines)
     count += batch.length
   }
   if (count === 0) throw new StoreFailure('bad-request', NO_LINES)
@@ -125,13 +124,13 @@ const NO_LINES = 'The file has only a header line.'
 
 async function keep(
   caller: Caller,
-  { resource, reading, secrets, names }: Batches & { names: readonly string[] },
+  { resource, reading, names }: Batches & { names: readonly string[] },
   batches: AsyncIterable<Row[]>,
 ): Promise<void> {
   const secretPlaces = new Set(names.flatMap((name, place) => (isSecret(resource, name) ? [place] : [])))
   let part = 0
   for await (const rows of batches) {
-    await keepPart(caller, { resource, id: reading.id, secrets }, { part: ++part, rows, secretPlaces })
+    await keepPart(caller, { resource, id: reading.id }, { part: ++part, rows, secretPlaces })
     await renewReading(caller, reading)
   }
   if (part === 0) throw new StoreFailure('bad-request', NO_LINES)

@@ -8,7 +8,6 @@ import { type HistoryEntry, listHistory } from '../../../engine/recording/histor
 import { queryRows } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { setIn, valueIn } from '../../../foundation/values/json.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { shownDate } from '../../../foundation/values/shown-date.ts'
 import { resourceNamed } from '../../registry.ts'
 import { type Column, columnsOf, type ListColumn } from '../lines/columns.ts'
@@ -47,7 +46,7 @@ export async function isPutBackable({ db, store }: Caller, found: Import): Promi
 }
 
 /** Works out what puts back what an import replaced, which changes nothing yet, and returns the id of that change. */
-export async function putBack(caller: Caller, found: Import, secrets: Secrets): Promise<number> {
+export async function putBack(caller: Caller, found: Import): Promise<number> {
   if (!(await isPutBackable(caller, found))) throw new StoreFailure('conflict', 'This change cannot be put back')
   const resource = resourceNamed(found.service)
   const names = await listNames(caller, found.id)
@@ -67,7 +66,7 @@ export async function putBack(caller: Caller, found: Import, secrets: Secrets): 
         const undo = undoOf(caller, resource, { body: withIds(body, ids) as object, before })
         return backLine(caller, resource, { line, recordId, name, text: String(text) }, undo)
       })
-      await addLines(caller, { secrets, reading, lines: await tellingWho(caller, resource, lines, found) })
+      await addLines(caller, reading, await tellingWho(caller, resource, lines, found))
       after = made.length < BATCH_LINES_MAX ? undefined : made.at(-1)?.line
     }
   })
@@ -87,12 +86,7 @@ export function isEntryWhole(resource: Resource, { kind, changed, more }: Histor
 const TEXT_WHOLE_MAX = 200
 
 /** The same of a change in the history, of one record. */
-export async function putEntryBack(
-  caller: Caller,
-  resource: Resource,
-  entry: HistoryEntry,
-  secrets: Secrets,
-): Promise<number> {
+export async function putEntryBack(caller: Caller, resource: Resource, entry: HistoryEntry): Promise<number> {
   if (!isEntryWhole(resource, entry)) {
     throw new StoreFailure('conflict', 'The history has not kept everything that this change replaced')
   }
@@ -109,7 +103,7 @@ export async function putEntryBack(
     const place = { line: 1, recordId, name: nameOf(resource, text), text }
     const line = backLine(caller, resource, place, { values, added: 0 })
     const lines = await tellingWho(caller, resource, [line], { id: importId ?? 0, startedAt: at })
-    await addLines(caller, { secrets, reading, lines })
+    await addLines(caller, reading, lines)
   })
 }
 

@@ -1,7 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { findJson } from '../../../engine/reading/read.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { resourceNamed } from '../../registry.ts'
 import { formerOf, tagOf } from '../lines/former.ts'
 import {
@@ -77,7 +76,7 @@ export async function compareChosen(
   caller: Caller,
   { id, service }: Pick<Import, 'id' | 'service'>,
   change: object,
-  { intend, secrets }: { intend: (record: Json) => Intended; secrets: Secrets },
+  intend: (record: Json) => Intended,
 ): Promise<boolean> {
   const resource = resourceNamed(service)
   const ids = await keptIds(caller, id)
@@ -92,7 +91,7 @@ export async function compareChosen(
         const record = JSON.parse(text) as Json
         return lineFor(caller, resource, { line, recordId, record, text }, intend(record))
       })
-      await addLines(caller, { secrets, reading, lines })
+      await addLines(caller, reading, lines)
     }
   })
 }

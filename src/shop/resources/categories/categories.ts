@@ -2,7 +2,7 @@ import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { categoryKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
-import { changed, itemNumber, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
+import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 import { categoryEffects, categoryRules } from './rules.ts'
@@ -48,12 +48,7 @@ export const categories = defineResource({
       'The category in which this one lies, one of `/Category`; 0: it is at the top level. A category cannot lie in itself, nor in one below it.',
       'Parent category',
     ),
-    Sorting: integer({
-      label: 'Position',
-      hint: 'Lower numbers come first',
-      description:
-        'The place of the category among those with the same parent: the storefront shows lower numbers first.',
-    }),
+    Sorting: position('the category among those with the same parent', 'Lower numbers come first'),
     Hide: boolean({
       label: 'Hidden',
       hint: 'The shop does not show it; its products stay as they are',

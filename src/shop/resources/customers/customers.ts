@@ -6,7 +6,7 @@ import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { asciiEmail, emailForms } from '../../../foundation/values/email.ts'
-import { changed, recordNumber } from '../common-fields.ts'
+import { changed, country, lastChange, lastEditor, recordNumber, secondLine, state } from '../common-fields.ts'
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
@@ -75,22 +75,11 @@ export const customers = defineResource({
       label: 'Billing street',
       description: 'The street and house number of the billing address.',
     }),
-    BillingAddress2: text(50, {
-      label: 'Billing address line 2',
-      description: 'A second line of the billing address, such as a floor.',
-    }),
+    BillingAddress2: secondLine('Billing address line 2', 'the billing address'),
     BillingCity: text(100, { column: 'city', description: 'The town of the billing address.' }),
-    BillingState: text(100, {
-      column: 'state',
-      description:
-        'The state, province or county of the billing address; in the United States and Canada its code, such as `FL`.',
-    }),
+    BillingState: state(100, 'the billing address', { column: 'state' }),
     BillingZipCode: text(20, { label: 'Billing postal code', description: 'The postal code of the billing address.' }),
-    BillingCountry: text(100, {
-      isCountry: true,
-      column: 'country',
-      description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
-    }),
+    BillingCountry: country(100, 'the billing address', { column: 'country' }),
     BillingPhoneNumber: text(50, {
       column: 'phone',
       label: 'Billing phone',
@@ -110,23 +99,14 @@ export const customers = defineResource({
       label: 'Shipping street',
       description: 'The street and house number of the shipping address.',
     }),
-    ShippingAddress2: text(50, {
-      label: 'Shipping address line 2',
-      description: 'A second line of the shipping address, such as a floor.',
-    }),
+    ShippingAddress2: secondLine('Shipping address line 2', 'the shipping address'),
     ShippingCity: text(100, { description: 'The town of the shipping address.' }),
-    ShippingState: text(100, {
-      description:
-        'The state, province or county of the shipping address; in the United States and Canada its code, such as `FL`.',
-    }),
+    ShippingState: state(100, 'the shipping address'),
     ShippingZipCode: text(20, {
       label: 'Shipping postal code',
       description: 'The postal code of the shipping address.',
     }),
-    ShippingCountry: text(100, {
-      isCountry: true,
-      description: 'The country of the shipping address by its ISO 3166 code of two letters, such as `US`.',
-    }),
+    ShippingCountry: country(100, 'the shipping address'),
     ShippingPhoneNumber: text(50, {
       label: 'Shipping phone',
       description: 'The telephone number for the shipping address.',
@@ -186,18 +166,11 @@ export const customers = defineResource({
       label: 'Added on',
       description: 'The time at which the customer was added to the store.',
     }),
-    LastUpdate: date({
-      column: 'updatedAt',
-      label: 'Last change',
-      description:
-        'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      label: 'Last changed by',
-      description:
-        'The last editor of the customer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange(
+      'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
+      'rw',
+    ),
+    UserID: lastEditor('the customer', 'rw'),
     LastLoginDate: date({
       column: 'lastLoginAt',
       nullable: true,

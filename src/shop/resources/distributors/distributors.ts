@@ -3,7 +3,7 @@ import { distributorKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
-import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
+import { changed, lastChange, lastEditor, recordNumber, secondLine } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
@@ -24,10 +24,7 @@ export const distributors = defineResource({
     }),
     ContactName: text(50, { label: 'Contact person', description: 'The person to talk to at the distributor.' }),
     Address: text(50, { label: 'Street', description: 'The street and house number of the distributor.' }),
-    Address2: text(50, {
-      label: 'Address line 2',
-      description: 'A second line of the distributor’s address, such as a floor.',
-    }),
+    Address2: secondLine('Address line 2', 'the distributor’s address'),
     City: text(50, { column: 'city', description: 'The town of the distributor.' }),
     State: text(50, { column: 'state', description: 'The state, province or county of the distributor.' }),
     Zip: text(50, { label: 'Postal code', description: 'The postal code of the distributor.' }),

@@ -17,7 +17,7 @@ import {
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { changed, lastChange, recordNumber } from '../common-fields.ts'
+import { changed, lastChange, lastEditor, recordNumber, secondLine } from '../common-fields.ts'
 import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
 
@@ -49,10 +49,7 @@ export const giftRegistries = defineResource({
           FirstName: text(50, { description: 'The first name of the person who gets the gifts.' }),
           LastName: text(50, { description: 'The last name of the person who gets the gifts.' }),
           Address1: text(255, { label: 'Street', description: 'The street and house number for the gifts.' }),
-          Address2: text(50, {
-            label: 'Address line 2',
-            description: 'A second line of the address for the gifts, such as a floor.',
-          }),
+          Address2: secondLine('Address line 2', 'the address for the gifts'),
           City: text(100, { description: 'The town of the address for the gifts.' }),
           State: text(100, { description: 'The state, province or county of the address for the gifts.' }),
           ZipCode: text(20, { label: 'Postal code', description: 'The postal code of the address for the gifts.' }),
@@ -164,12 +161,7 @@ export const giftRegistries = defineResource({
     ),
   },
   privateFields: {
-    UserID: text(50, {
-      column: 'updatedBy',
-      label: 'Last changed by',
-      description:
-        'The last editor of the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    UserID: lastEditor('the registry', 'rw'),
   },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),

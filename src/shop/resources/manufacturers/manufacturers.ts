@@ -1,8 +1,8 @@
 import { defineResource } from '../../../engine/definition/define.ts'
 import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
-import { integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
+import { LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
-import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
+import { changed, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
@@ -24,11 +24,7 @@ export const manufacturers = defineResource({
       isImage: true,
       description: 'A picture of the manufacturer’s logo: a path below the store’s address, or a whole address.',
     }),
-    Sorting: integer({
-      label: 'Position',
-      hint: 'Lower numbers come first',
-      description: 'The place of the manufacturer among others: the storefront shows lower numbers first.',
-    }),
+    Sorting: position('the manufacturer among others', 'Lower numbers come first'),
     Header: text(LONG_TEXT, {
       isHtml: true,
       label: 'Text at the top',

@@ -1,6 +1,6 @@
 import { defineResource } from '../../../engine/definition/define.ts'
-import { boolean, date, integer, text } from '../../../engine/definition/fields.ts'
-import { changed, recordNumber } from '../common-fields.ts'
+import { boolean, integer, text } from '../../../engine/definition/fields.ts'
+import { changed, lastChange, recordNumber } from '../common-fields.ts'
 
 /** The order statuses of a store (rest-resources §11), read-only, under the privilege Orders. */
 export const orderStatuses = defineResource({
@@ -38,11 +38,7 @@ export const orderStatuses = defineResource({
     }),
   },
   privateFields: {
-    LastUpdate: date({
-      column: 'updatedAt',
-      label: 'Last change',
-      description: 'The time of the last change of the status itself. Orders that take it do not count.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the status itself. Orders that take it do not count.', 'rw'),
   },
   filters: { ...changed },
   pages: { calledBy: [['StatusText']], groups: { 'Text and position': 'OrderStatusID' } },

@@ -61,7 +61,9 @@ export async function readWholeBuyer(caller: Caller, customerId: number): Promis
   const email = String(customer.email ?? '')
   const isNonTaxable = (customer.details as Document).NonTaxable === true
   const name = billedTo({ ...billing, BillingEmail: email })
-  return { id: customerId, name, email, group, priceLevel, isNonTaxable, billing, shipping: shippingOf(customer) }
+  // All empty where the customer has only one address.
+  const shipping = cut(shipmentList.fields, valuesOf(customer, shippingNames))
+  return { id: customerId, name, email, group, priceLevel, isNonTaxable, billing, shipping }
 }
 
 async function findBuyer(caller: Caller, id: number) {
@@ -86,11 +88,6 @@ export const customerNames: Readonly<Record<string, string>> = {
   ShipmentPhone: 'ShippingPhoneNumber',
   BillingAddress: 'BillingAddress1',
   BillingEmail: 'Email',
-}
-
-/** All empty where the customer has only one address. */
-function shippingOf(customer: Row): Record<string, string> {
-  return cut(shipmentList.fields, valuesOf(customer, shippingNames))
 }
 
 function billingOf(customer: Row): Record<string, string> {

@@ -1,6 +1,6 @@
 import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../../engine/definition/fields.ts'
 import { sql } from '../../../foundation/database/sql.ts'
-import { itemNumber, recordNumber } from '../common-fields.ts'
+import { itemNumber, recordNumber, secondLine, state } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderStatusMeanings } from './statuses.ts'
 
@@ -43,10 +43,7 @@ export const shipmentList = list(
       meanings: orderStatusMeanings,
     }),
     ShipmentAddress: text(255, { label: 'Street', description: 'The street and house number of the recipient.' }),
-    ShipmentAddress2: text(50, {
-      label: 'Address line 2',
-      description: 'A second line of the recipient’s address, such as a floor.',
-    }),
+    ShipmentAddress2: secondLine('Address line 2', 'the recipient’s address'),
     ShipmentAlias: text(100, {
       label: 'Name of the address',
       description: 'The customer’s name for the address, such as `Office`.',
@@ -87,10 +84,7 @@ export const shipmentList = list(
         'The day on which the shipment left, as text: send `MM/DD/YYYY`. Empty: it has not left. Setting it does not change a status.',
     }),
     ShipmentPhone: text(50, { description: 'The telephone number of the recipient.' }),
-    ShipmentState: text(50, {
-      description:
-        'The state, province or county of the recipient; in the United States and Canada its code, such as `FL`.',
-    }),
+    ShipmentState: state(50, 'the recipient'),
     ShipmentZipCode: text(20, { label: 'Postal code', description: 'The postal code of the recipient.' }),
     ShipmentTax: money({ description: 'The part of SalesTax that is due on the shipment.' }),
     ShipmentWeight: decimal({
@@ -131,6 +125,11 @@ export const shipmentList = list(
     rows: { table: 'OrderShipment', parent: 'orderId', hidden: { departure: null } },
   },
 )
+
+/** What a line keeps of a member of its product (`lineDetails`). */
+function copied(length: number, label: string, member: string) {
+  return text(length, { access: 'ro', label, description: `The ${member} of the product when it was ordered.` })
+}
 
 export const orderItemList = list(
   'OrderItem',
@@ -244,46 +243,14 @@ export const orderItemList = list(
       label: 'Serial number',
       description: 'The serial number or licence key that the customer got with the line.',
     }),
-    ItemImage1: text(255, {
-      access: 'ro',
-      label: 'Main picture',
-      description: 'The MainImageFile of the product when it was ordered.',
-    }),
-    ItemImage2: text(255, {
-      access: 'ro',
-      label: 'Picture 2',
-      description: 'The AdditionalImageFile2 of the product when it was ordered.',
-    }),
-    ItemImage3: text(255, {
-      access: 'ro',
-      label: 'Picture 3',
-      description: 'The AdditionalImageFile3 of the product when it was ordered.',
-    }),
-    ItemImage4: text(255, {
-      access: 'ro',
-      label: 'Picture 4',
-      description: 'The AdditionalImageFile4 of the product when it was ordered.',
-    }),
-    ItemWarehouseLocation: text(150, {
-      access: 'ro',
-      label: 'Warehouse',
-      description: 'The WarehouseLocation of the product when it was ordered.',
-    }),
-    ItemWarehouseBin: text(150, {
-      access: 'ro',
-      label: 'Warehouse bin',
-      description: 'The WarehouseBin of the product when it was ordered.',
-    }),
-    ItemWarehouseAisle: text(150, {
-      access: 'ro',
-      label: 'Warehouse aisle',
-      description: 'The WarehouseAisle of the product when it was ordered.',
-    }),
-    ItemWarehouseCustom: text(150, {
-      access: 'ro',
-      label: 'Warehouse note',
-      description: 'The WarehouseCustom of the product when it was ordered.',
-    }),
+    ItemImage1: copied(255, 'Main picture', 'MainImageFile'),
+    ItemImage2: copied(255, 'Picture 2', 'AdditionalImageFile2'),
+    ItemImage3: copied(255, 'Picture 3', 'AdditionalImageFile3'),
+    ItemImage4: copied(255, 'Picture 4', 'AdditionalImageFile4'),
+    ItemWarehouseLocation: copied(150, 'Warehouse', 'WarehouseLocation'),
+    ItemWarehouseBin: copied(150, 'Warehouse bin', 'WarehouseBin'),
+    ItemWarehouseAisle: copied(150, 'Warehouse aisle', 'WarehouseAisle'),
+    ItemWarehouseCustom: copied(150, 'Warehouse note', 'WarehouseCustom'),
     RecurringOrderFrequency: integer({
       label: 'Repeat interval',
       description:

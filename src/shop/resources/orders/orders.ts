@@ -15,11 +15,11 @@ import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '.
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
-import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
+import { changed, country, lastChange, lastEditor, recordNumber, secondLine, state } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
-import { refundsEndpoint } from './refunds-endpoint.ts'
+import { refundsEndpoint } from './refunds.ts'
 import { orderEffects, orderRules, statusIn } from './rules.ts'
 import { invoiceNumbers } from './same-number.ts'
 import { orderStatusMeanings } from './statuses.ts'
@@ -117,23 +117,14 @@ export const orders = defineResource({
         label: 'Billing street',
         description: 'The street and house number of whom the invoice goes to.',
       }),
-      BillingAddress2: text(50, {
-        label: 'Billing address line 2',
-        description: 'A second line of the billing address, such as a floor.',
-      }),
+      BillingAddress2: secondLine('Billing address line 2', 'the billing address'),
       BillingCity: text(100, { description: 'The town of the billing address.' }),
-      BillingState: text(100, {
-        description:
-          'The state, province or county of the billing address; in the United States and Canada its code, such as `FL`.',
-      }),
+      BillingState: state(100, 'the billing address'),
       BillingZipCode: text(20, {
         label: 'Billing postal code',
         description: 'The postal code of the billing address.',
       }),
-      BillingCountry: text(50, {
-        isCountry: true,
-        description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
-      }),
+      BillingCountry: country(50, 'the billing address'),
       BillingPhoneNumber: text(30, {
         label: 'Billing phone',
         description: 'The telephone number of the person who pays.',

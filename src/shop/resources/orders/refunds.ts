@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../../engine/caller.ts'
 import { readRows } from '../../../engine/changing/write.ts'
 import { definedFor } from '../../../engine/definition/define.ts'
-import type { Query, RecordType } from '../../../engine/definition/endpoints.ts'
+import type { Endpoint, Query, RecordType } from '../../../engine/definition/endpoints.ts'
 import { orderChanged } from '../../../engine/definition/event-kinds.ts'
 import { date, fieldSet, integer, money, text } from '../../../engine/definition/fields.ts'
 import { compileReader, type Selected } from '../../../engine/definition/reader.ts'
@@ -10,8 +10,9 @@ import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Change, Resource } from '../../../engine/definition/resource.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
-import { pageOfItems } from '../../../engine/reading/nested.ts'
+import { ITEMS_MAX, pageOfItems } from '../../../engine/reading/nested.ts'
 import { notFound, type RecordPage } from '../../../engine/reading/read.ts'
+import { listingAnswer } from '../../../engine/reading/shape.ts'
 import { raise } from '../../../engine/recording/events.ts'
 import { recordReplaced } from '../../../engine/recording/history.ts'
 import { queryRows, rowsInTurn } from '../../../foundation/database/client.ts'
@@ -167,7 +168,7 @@ export const refundType: RecordType = { typeName: 'Refund', fields }
 const reader = compileReader(fields)
 
 /** A page of the refunds of an order, by TransactionIndexID. Throws `not-found` for an unknown order, and where there are none. */
-export function listRefunds(caller: Caller, orderId: number, query: Query): Promise<RecordPage> {
+function listRefunds(caller: Caller, orderId: number, query: Query): Promise<RecordPage> {
   const { store } = caller
   const read = async () => {
     const [order] = await rowsInTurn<{ rows: string | null }>(caller)`
@@ -181,4 +182,17 @@ export function listRefunds(caller: Caller, orderId: number, query: Query): Prom
     return rows.map((row) => JSON.parse(reader.compose(row)) as Document)
   }
   return pageOfItems({ key: 'TransactionIndexID', fields }, query, read, `Order ${orderId} has no refunds`)
+}
+
+/** The refunds of an order (rest-resources §3.6). */
+export const refundsEndpoint: Endpoint = {
+  path: '/:id/Refunds',
+  params: { id: { name: 'orderid', min: 1 } },
+  privileges: ['Orders'],
+  operations: {
+    GET: {
+      gives: { kind: 'list', type: refundType, maxRecords: ITEMS_MAX, filters: null },
+      run: async ({ caller, id, query }) => listingAnswer(await listRefunds(caller, id, query), refundType, query),
+    },
+  },
 }

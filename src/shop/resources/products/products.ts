@@ -18,7 +18,7 @@ import { atLeast, atMost, containing, exactly, flag } from '../../../engine/defi
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { changed, itemNumber, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
+import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
@@ -487,10 +487,7 @@ export const products = defineResource({
         ImageGalleryCaption: text(LONG_TEXT, {
           description: 'The caption and alternative text of the picture.',
         }),
-        ImageGallerySorting: integer({
-          label: 'Position',
-          description: 'The place of the picture in the gallery: the storefront shows lower numbers first.',
-        }),
+        ImageGallerySorting: position('the picture in the gallery'),
       },
       {
         labels: ['Further picture', 'Further pictures'],
@@ -562,10 +559,7 @@ export const products = defineResource({
           description:
             'The CatalogID of the other product; 0: none. An unknown one is refused, and the item goes when that product is deleted.',
         }),
-        RelatedProductSorting: integer({
-          label: 'Position',
-          description: 'The place of the related product: the storefront shows lower numbers first.',
-        }),
+        RelatedProductSorting: position('the related product'),
       },
       {
         nouns: ['link to a related product', 'links to related products'],
@@ -583,10 +577,7 @@ export const products = defineResource({
           description:
             'The CatalogID of the offered product; 0: none. An unknown one is refused, and the item goes when that product is deleted.',
         }),
-        UpSellingItemSorting: integer({
-          label: 'Position',
-          description: 'The place of the offered product: the storefront shows lower numbers first.',
-        }),
+        UpSellingItemSorting: position('the offered product'),
       },
       {
         labels: ['Up-sell product', 'Up-sell products'],

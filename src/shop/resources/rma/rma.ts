@@ -2,7 +2,7 @@ import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { returnKinds } from '../../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
-import { changed, recordNumber } from '../common-fields.ts'
+import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { skuForms } from '../products/sku.ts'
 import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
@@ -71,17 +71,8 @@ export const rma = defineResource({
     RMAItemList: rmaItemList,
   },
   privateFields: {
-    LastUpdate: date({
-      column: 'updatedAt',
-      label: 'Last change',
-      description: 'The time of the last change of the return, including its items.',
-    }),
-    UserID: text(50, {
-      column: 'updatedBy',
-      label: 'Last changed by',
-      description:
-        'The last editor of the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
-    }),
+    LastUpdate: lastChange('The time of the last change of the return, including its items.', 'rw'),
+    UserID: lastEditor('the return', 'rw'),
   },
   filters: {
     rmastatusid: equalTo('statusId'),

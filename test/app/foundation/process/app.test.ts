@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
@@ -9,6 +9,7 @@ import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { OWN_ADDRESSES } from '../../../../src/foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { figureOf, samplesOf } from '../../../support/metrics-text.ts'
 import { operatorKey, servicesOn } from '../../../support/services.ts'
 
 const database = await cloneDatabase()
@@ -383,17 +384,38 @@ describe('/readyz', () => {
 })
 
 describe('/metrics', () => {
-  test('shows request durations by method, route pattern and status, and the process', async () => {
+  test('counts requests by kind and status, and by route; has former names of gauges and counters; shows the process', async () => {
     const app = makeApp()
-    await call(app, '/test/things/7')
-    await call(app, '/nowhere/in/particular')
+    const paths =
+      '/test/things/7 /nowhere/at/all /test/defect /StoreWebAPI/v1/Products /cart.asmx /admin/stores/1/export'
+    for (const url of paths.split(' ')) await call(app, url)
     const { body, headers } = await call(app, '/metrics')
     expect(headers['content-type']).toMatch(/^text\/plain; version=0.0.4/)
-    const count = (labels: string) => body.includes(`http_request_duration_seconds_count{${labels}} 1`)
-    expect(count('method="GET",route="/test/things/:id",status="200"')).toBe(true)
-    expect(count('method="GET",route="unmatched",status="404"')).toBe(true)
-    expect(body).toContain('http_requests_in_hand 1')
+    const counted = (figure: string) =>
+      samplesOf(body).flatMap(({ name, labels, value }) =>
+        name === `store_platform_http_${figure}` ? [[...Object.values(labels), value].join(' ')] : [],
+      )
+    const failed = 'web 500 GET /test/defect 1'
+    const refused = ['rest 401 1', 'cartapi 200 1', 'files 401 1']
+    expect(counted('requests_total')).toEqual(['web 200 1', 'web 404 1', failed, ...refused])
+    expect(counted('request_duration_seconds_count')).toEqual(['web 3', 'rest 1', 'cartapi 1', 'files 1'])
+    expect(counted('route_requests_total').slice(0, 2)).toEqual(['GET /test/things/:id 1', 'GET unmatched 1'])
+    expect([figureOf(body, 'http_requests_in_hand'), counted('requests_in_hand')]).toEqual([1, ['1']])
+    expect(figureOf(body, 'http_throttled_requests_total{bucket="cartapi"}')).toBe(0)
+    expect(body).not.toMatch(/^http_(requests_total|route_|request_duration_)|store_platform_(nodejs|store)_/m)
     expect(body).toContain('process_cpu_user_seconds_total')
+  })
+  test('has two series more after a further route, whatever that answers', async () => {
+    const app = makeApp()
+    const answer = (request: FastifyRequest, reply: FastifyReply) => reply.code(Number(request.url.slice(-3))).send()
+    for (const name of ['one', 'other']) app.get(`/test/${name}/:status`, answer)
+    const seriesAfter = async (url: string) => {
+      for (const status of [200, 303, 400, 401, 404, 409]) await call(app, `${url}/${status}`)
+      return samplesOf((await call(app, '/metrics')).body).filter(({ name }) => !name.startsWith('nodejs_')).length
+    }
+    await call(app, '/metrics')
+    const before = await seriesAfter('/test/one')
+    expect(await seriesAfter('/test/other')).toBe(before + 2)
   })
   test.each([
     ['from another machine', { remoteAddress: '192.0.2.1' }],

@@ -148,8 +148,7 @@ describe('while the database does not answer', () => {
     const health = new DatabaseHealth(gate.url, { warn: () => {}, error: () => {} })
     const warnings: string[] = []
     const metrics = new Registry()
-    const figures = createDatabaseMetrics(metrics)
-    figures.breaker(health)
+    const figures = createDatabaseMetrics(metrics, health)
     const db = connect(gate.url, { health, observer: figures.pool('background') })
     try {
       const { registry, scrape } = openFigures({ db, dir: backupDir, warnings })
@@ -231,7 +230,8 @@ describe('the pools', () => {
 
   test('show who has a connection, who waits for one, and how long it took', async () => {
     const registry = new Registry()
-    const own = connect(server.database.url, { poolMax: 4, observer: createDatabaseMetrics(registry).pool('requests') })
+    const { pool } = createDatabaseMetrics(registry, { breaker: () => ({ isOpen: false, openings: 0 }) })
+    const own = connect(server.database.url, { poolMax: 4, observer: pool('requests') })
     db = own
     const enough = Promise.withResolvers<void>()
     const held = [1, 2, 3, 4].map((storeId) => {
@@ -264,7 +264,7 @@ describe('the pools', () => {
 describe('requests that a bucket refuses are counted by the bucket', () => {
   const counted = async (bucket: string) => {
     const { body } = await server.app.inject('/metrics')
-    return figureOf(body, `http_throttled_requests_total{bucket="${bucket}"}`)
+    return figureOf(body, `store_platform_http_throttled_requests_total{bucket="${bucket}"}`)
   }
 
   test('of an application, a store by cartAPI, 401s and what nobody signed in sends', async () => {

@@ -556,7 +556,7 @@ describe('faults', () => {
     expect(await counted('getProductCount', 'result', '')).toBe(before + 1)
     for (const name of ['__proto__', 'constructor', 'x'.repeat(50)]) await post(server, asking(name))
     const { body } = await server.app.inject('/metrics')
-    const names = new Set([...body.matchAll(/^cartapi_calls_total\{operation="([^"]*)"/gm)].map(([, name]) => name))
+    const names = new Set([...body.matchAll(/_cartapi_calls_total\{operation="([^"]*)"/g)].map(([, name]) => name))
     expect(
       [...names].filter(
         (name) => !['', 'getProductCount', 'getCustomerCount', 'updateProductInventory'].includes(name ?? ''),
@@ -675,6 +675,6 @@ async function envelopeFaults(file: string, documents: readonly string[]): Promi
 async function counted(operation: string, outcome: string, error: string): Promise<number> {
   const { body } = await server.app.inject('/metrics')
   const labels = `operation="${operation}",outcome="${outcome}",error="${error}"`
-  const line = body.split('\n').find((each) => each.startsWith(`cartapi_calls_total{${labels}}`))
+  const line = body.split('\n').find((each) => each.startsWith(`store_platform_cartapi_calls_total{${labels}}`))
   return Number(line?.split(' ').at(-1) ?? 0)
 }

@@ -185,7 +185,7 @@ describe('a call is refused at once, by a fault with Retry-After', () => {
   })
 
   test('and counted', async () => {
-    const refused = 'cartapi_given_up_calls_total{reason="refused"}'
+    const refused = 'store_platform_cartapi_given_up_calls_total{reason="refused"}'
     const before = await figureOf(refused)
     const shop = await server.openStore({ throttle: null })
     await setFigures(shop, scarce)
@@ -213,17 +213,17 @@ describe('a client that leaves', () => {
 
   test('makes room for those behind, who move up', async () => {
     const shop = await server.openStore({ throttle: null })
-    const left = 'cartapi_given_up_calls_total{reason="left"}'
+    const left = 'store_platform_cartapi_given_up_calls_total{reason="left"}'
     const before = await figureOf(left)
     await burst(shop, 50)
     const first = await queue(shop, 1)
     const leaving = dial(shop, port)
     await untilWaiting(2)
     const third = await queue(shop, 1)
-    expect(await figureOf('cartapi_waiting_calls')).toBe(3)
+    expect(await figureOf('store_platform_cartapi_waiting_calls')).toBe(3)
     leaving.destroy()
     await untilWaiting(2)
-    expect([await figureOf('cartapi_waiting_calls'), (await figureOf(left)) - before]).toEqual([2, 1])
+    expect([await figureOf('store_platform_cartapi_waiting_calls'), (await figureOf(left)) - before]).toEqual([2, 1])
     await server.clock.pass(1_000)
     expect(kinds(await Promise.all([...first.answers, ...third.answers]))).toEqual([200, 200])
     // The slot that would have been its own is there for another.

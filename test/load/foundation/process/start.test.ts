@@ -140,7 +140,7 @@ describe('with DATABASE_URL', () => {
     const lines = [...head, 'Host: x', `Content-Length: ${body.length}`]
     const socket = connectSocket(to, '127.0.0.1')
     socket.on('error', () => {}).write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, 9)}`)
-    while (!(await get('/metrics', to)).body.includes('http_requests_in_hand 2')) await immediate()
+    while (!(await get('/metrics', to)).body.includes('store_platform_http_requests_in_hand 2')) await immediate()
     return {
       finish: () => {
         socket.write(body.slice(9))

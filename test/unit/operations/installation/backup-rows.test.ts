@@ -10,12 +10,7 @@ async function readAll(content: Buffer, sizes: readonly number[], names: readonl
   const tables: string[] = []
   for (const name of names) {
     await reader.begin(table(name))
-    counter.begin()
-    const chunks: Buffer[] = []
-    for await (const chunk of reader.rows()) {
-      counter.add(chunk)
-      chunks.push(chunk)
-    }
+    const chunks = await Array.fromAsync(counter.passing(reader.rows()))
     tables.push(Buffer.concat(chunks).toString())
   }
   await reader.end()

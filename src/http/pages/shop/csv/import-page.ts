@@ -372,5 +372,5 @@ export async function cancel(asked: PageRequest, reply: FastifyReply): Promise<s
 /** Works out what puts a change back, and leads to its preview. */
 export async function putImportBack(asked: PageRequest, reply: FastifyReply): Promise<string> {
   const { found } = await importOf(asked, reply)
-  return `/admin/csv/${await putBack(asked.caller, found, asked.caller.secrets)}`
+  return `/admin/csv/${await putBack(asked.caller, found)}`
 }

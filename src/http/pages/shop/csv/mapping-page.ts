@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
-import type { Secrets } from '../../../../foundation/values/secrets.ts'
 import { missing } from '../../../../shop/csv/lines/columns.ts'
 import { type Import, isOfRecords } from '../../../../shop/csv/lines/imports.ts'
 import {
@@ -39,7 +38,7 @@ export async function mappingPage(asked: PageRequest, reply: FastifyReply): Prom
   const service = serviceOf(found)
   const { suggestions, isFormer } = suggest(caller, service.resource, found.headings)
   const chosen = await chosenFor(caller, service, found, suggestions)
-  const samples = await samplesOf(caller, found, caller.secrets)
+  const samples = await samplesOf(caller, found)
   const columns = found.headings.map((heading, place) => {
     const { question = '', reason = '' } = suggestions[place] ?? {}
     const field = `column.${place}`
@@ -98,8 +97,8 @@ async function chosenFor(
 }
 
 /** The first values of each column, for the person who sent the file: others may not be shown them all. */
-async function samplesOf(caller: Caller, { id, actor, headings }: Import, secrets: Secrets): Promise<string[][]> {
-  const { value: rows } = actor === caller.actor ? await keptParts(caller, id, secrets).next() : { value: [] }
+async function samplesOf(caller: PageRequest['caller'], { id, actor, headings }: Import): Promise<string[][]> {
+  const { value: rows } = actor === caller.actor ? await keptParts(caller, id, caller.secrets).next() : { value: [] }
   return headings.map((_, place) => {
     const values = new Set<string>()
     for (const { cells } of rows ?? []) {

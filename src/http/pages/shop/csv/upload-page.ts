@@ -113,7 +113,7 @@ export async function upload(
   reply: FastifyReply,
 ): Promise<string> {
   const { id, isMapped } = await receiveFile(reply, FILE_BYTES_MAX, ({ fields, ...file }) =>
-    takeIn(caller, resource, { ...file, sender, decimal: decimalIn(fields) }, caller.secrets),
+    takeIn(caller, resource, { ...file, sender, decimal: decimalIn(fields) }),
   )
   return isMapped ? `/admin/csv/${id}/columns` : `/admin/csv/${id}`
 }

@@ -44,7 +44,6 @@ async function takeNote({ caller, id, typed }: Sent<RecordRequest>, { request }:
     resultKey: 'NoteID',
     add: (remember) =>
       addNote(caller, id, { text: textIn(typed, 'Note'), writtenBy: merchantOf(request).email }, remember),
-    idOf: Number,
     messages: {
       isDone: 'This form has added a note already. If you want to add this one too, press the button again',
       isPending: 'This note is being added. It appears on the page in a moment',

@@ -35,7 +35,7 @@ export async function compareStatus(asked: Sent<PageRequest>): Promise<string> {
   const id = await keepChosen(caller, orders, await chosenOrAll(asked, orderService))
   const change: StatusChange = { kind: 'status', statusId }
   const intend = (order: object) => intendedWith(order as OrderRecord, statusId)
-  await compareChosen(caller, { id, service: orders.service }, change, { intend, secrets: caller.secrets })
+  await compareChosen(caller, { id, service: orders.service }, change, intend)
   return `/admin/csv/${id}`
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
-import type { Remember } from '../../../../engine/changing/idempotency.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
@@ -22,12 +21,7 @@ import {
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
-import {
-  type PlacedOrder,
-  placeForRehearsal,
-  placeOrder,
-  REHEARSED_ORDER_ID,
-} from '../../../../shop/resources/orders/place-order.ts'
+import { placeForRehearsal, placeOrder, REHEARSED_ORDER_ID } from '../../../../shop/resources/orders/place-order.ts'
 import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
@@ -260,15 +254,16 @@ export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Prom
     {
       scope: 'order',
       resultKey: 'OrderID',
-      add: async (remember: Remember<PlacedOrder> | undefined) =>
-        placeOrder(caller, body, {
+      add: async (remember) => {
+        const placed = await placeOrder(caller, body, {
           customer: await newCustomerOf(caller, lookedUp.values),
-          remember: async (tx, placed) => {
+          remember: async (tx, { id }) => {
             await endDraft({ db: tx.db, store: caller.store, identityId }, draft)
-            await remember?.(tx, placed)
+            await remember?.(tx, id)
           },
-        }),
-      idOf: ({ id }) => id,
+        })
+        return placed.id
+      },
       messages: {
         isDone: 'This form has placed an order already. If you want to place this one too, press the button again',
         isPending: 'This order is being placed. It appears in the list of orders in a moment',

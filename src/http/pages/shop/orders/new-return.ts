@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord, inChange } from '../../../../engine/changing/change.ts'
-import type { Remember } from '../../../../engine/changing/idempotency.ts'
 import { type PlannedChange, planChange } from '../../../../engine/changing/plan-change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
 import type { Scalar } from '../../../../engine/definition/fields.ts'
@@ -158,16 +157,14 @@ export async function stockOfNew(asked: Sent<OrderRequest>): Promise<HtmlPage> {
 export async function addReturn(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, typed } = asked
   const read = newReturnOf(id, await returnableLines(caller, id), asked)
-  const addIn = async (remember: Remember<Scalar> | undefined) => {
-    // Reserves the id outside of the transaction.
-    const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
-    return inChange(caller, (tx) => addUnderLock(tx, id, typed, read, planned), remember)
-  }
   await addOnce(caller, typed, {
     scope: `return of order ${id}`,
     resultKey: 'RMAID',
-    add: addIn,
-    idOf: Number,
+    add: async (remember) => {
+      // Reserves the id outside of the transaction.
+      const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
+      return inChange(caller, (tx) => addUnderLock(tx, id, typed, read, planned), remember)
+    },
     messages: {
       isDone: 'This form has added a return already. If you want to add this one too, press the button again',
       isPending: 'This return is being added. It appears with the order in a moment',

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
-import type { Remember } from '../../../../engine/changing/idempotency.ts'
-import type { Scalar } from '../../../../engine/definition/fields.ts'
 import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
@@ -76,8 +74,7 @@ export async function recordPayment({ caller, id, typed: form, writing }: Sent<O
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
-    add: (remember: Remember<Scalar> | undefined) => changeRecord(caller, orders, change, { precondition, remember }),
-    idOf: Number,
+    add: (remember) => changeRecord(caller, orders, change, { precondition, remember }),
     messages: {
       isDone: 'This form has recorded a payment already. If you want to record this one too, press the button again',
       isPending: 'This payment is being recorded. It appears in the list in a moment',

@@ -128,16 +128,6 @@ function titleOf(kind: SlipKind, { invoice: number, isOfOne, parcels: [parcel], 
   return isOfOne && parcel ? ofParcel({ number, parcel: parcel.number, count }) : one(number)
 }
 
-/** Whether it has not left and goes where this slip's parcel does: to others it is none of their business. */
-function follows(parcel: ShownParcel, [own]: readonly ShownParcel[]): boolean {
-  return parcel !== own && !parcel.hasLeft && isDeepStrictEqual(parcel.address, own?.address)
-}
-
-interface ShownParcel {
-  readonly hasLeft: boolean
-  readonly address: readonly string[]
-}
-
 function slipOf(
   order: OrderRecord,
   departures: Departures,
@@ -150,9 +140,11 @@ function slipOf(
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
   const parcels = all.filter(isOnly)
-  if (parcels.length === 0) {
-    throw new StoreFailure('not-found', 'This order has no such parcel', { field: 'shipment' })
-  }
+  const [own] = parcels
+  if (own === undefined) throw new StoreFailure('not-found', 'This order has no such parcel', { field: 'shipment' })
+  // What has not left and goes where this slip's parcel does: to others it is none of their business.
+  const isToCome = (parcel: typeof own) => !parcel.hasLeft && isDeepStrictEqual(parcel.address, own.address)
+  const later = all.filter((parcel) => parcel !== own && isToCome(parcel)).flatMap(({ lines }) => lines)
   return {
     order,
     // What was written down by mistake is not the customer's business.
@@ -164,7 +156,7 @@ function slipOf(
     /** Of the order. */
     count: all.length,
     isOfOne: only !== null && all.length > 1,
-    later: only === null ? [] : all.filter((parcel) => follows(parcel, parcels)).flatMap(({ lines }) => lines),
+    later: only === null ? [] : later,
     payments: paymentsOf(order),
   }
 }

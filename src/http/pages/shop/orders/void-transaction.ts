@@ -22,7 +22,8 @@ type Transaction = ShownPayments['transactions'][number]
 export async function voidPage({ caller, record: order, params, typed }: OrderRequest): Promise<HtmlPage> {
   const transactionId = idIn({ params }, 'transactionId')
   const { transactions, ...before } = paymentsInWords(await readPayments(caller, order))
-  const transaction = transactionIn(transactions, transactionId)
+  const transaction = transactions.find(({ id }) => id === transactionId)
+  if (transaction === undefined) throw noSuchPayment()
   const others = order.TransactionList.filter(({ TransactionIndexID }) => TransactionIndexID !== transactionId)
   const after = paymentsOf({ ...order, TransactionList: others })
   return {
@@ -55,10 +56,8 @@ function titleOf({ amount, isVoid: isDone }: Transaction, currency: string): Tex
   return isRefund ? t('Make the refund of {amount} void?', values) : t('Make the payment of {amount} void?', values)
 }
 
-function transactionIn(transactions: readonly Transaction[], id: number): Transaction {
-  const found = transactions.find((one) => one.id === id)
-  if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
-  return found
+function noSuchPayment(): StoreFailure {
+  return new StoreFailure('not-found', 'This order has no such payment')
 }
 
 const advice = 'Look at what is recorded now, and send the form again if it still applies'
@@ -68,7 +67,7 @@ export async function makeVoid(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, typed, record: order } = asked
   const key = idIn(asked, 'transactionId')
   const found = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === key)
-  if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
+  if (found === undefined) throw noSuchPayment()
   const precondition = requireUnchanged(asked, 'order', advice)
   if (isVoid(found.TransactionType)) throw new StoreFailure('conflict', 'This payment is void already')
   const note = noteOf(found.TransactionResponseText, textIn(typed, 'Reason').trim())

@@ -101,7 +101,7 @@ async function peoplePage(
 async function removePage(asked: PageRequest, { request }: FastifyReply): Promise<HtmlPage> {
   const { db, store } = asked.caller
   const id = idIn(asked)
-  const member = await memberById(asked.caller, store.id, id)
+  const member = await memberById(db, store.id, id)
   const data = { member, isSelf: id === merchantOf(request).id, isLastOwner: await isLastOwner(db, store.id, member) }
   return { template: '/pages/shop/people/remove', title: t('Remove {email}?', { email: member.email }), data }
 }

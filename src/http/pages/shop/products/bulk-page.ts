@@ -113,8 +113,7 @@ async function compare(asked: Sent<PageRequest>, reply: FastifyReply): Promise<s
   const { caller, typed, writing } = asked
   const found = await openChosen(asked, reply)
   const change = await changeIn(caller, typed, writing)
-  const intend = intendedFor(change, caller.store.currency)
-  await compareChosen(caller, found, change, { intend, secrets: caller.secrets })
+  await compareChosen(caller, found, change, intendedFor(change, caller.store.currency))
   return `/admin/csv/${found.id}`
 }
 

@@ -245,11 +245,7 @@ describe('a file with other headings', () => {
       marked: false,
     } as const
     const add = (reading: typeof slow) =>
-      addLines(shop.caller, {
-        secrets: server.services.secrets,
-        reading: reading as NonNullable<typeof slow>,
-        lines: [{ ...line, problems: [], made: [] }],
-      })
+      addLines(shop.caller, reading as NonNullable<typeof slow>, [{ ...line, problems: [], made: [] }])
     await expect(add(slow)).rejects.toThrow('read again')
     await add(next)
   })

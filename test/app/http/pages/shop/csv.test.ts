@@ -248,7 +248,7 @@ describe('a file', () => {
         sent += 500
       }
     }
-    await takeInFile(shop.caller, manufacturers, { ...unsaid, bytes: bytes() }, server.services.secrets)
+    await takeInFile(shop.caller, manufacturers, { ...unsaid, bytes: bytes() })
     expect(await stored()).toBe(lines)
     expect(most).toBeLessThan(5_000)
   }, 120_000)
@@ -270,7 +270,7 @@ describe('a file', () => {
       yield Buffer.from(',logo.png\n')
     }
     const file = { ...unsaid, bytes: bytes() }
-    await takeInFile(shop.caller, manufacturers, file, server.services.secrets)
+    await takeInFile(shop.caller, manufacturers, file)
     expect(asked).toBe(20)
   })
 
