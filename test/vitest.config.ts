@@ -17,6 +17,7 @@ const longest = [
   'load/cli/',
   'load/shop/webhooks/fault',
   'release/memory/',
+  'release/foundation/database/beside',
   'release/foundation/embedded/',
 ]
 

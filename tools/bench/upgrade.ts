@@ -41,7 +41,7 @@ type Times = Readonly<Record<string, readonly number[]>>
 /**
  * Prints what programs wait while a later version migrates a store of the last size: beside a transaction that holds an order's row for so
  * many seconds, while an index is built, and while the rows of all orders are rewritten, with and without one that is held. "Within" says
- * whether nobody waited longer than 400 ms, and whether the bar of `isolation` holds.
+ * whether nobody waited longer than 400 ms; of the rows, whether the bar of `isolation` holds too.
  */
 export async function benchUpgrade({ seconds, sizes }: BenchOptions, stops: Stops): Promise<void> {
   const { url, programs } = await openStore(readSize(sizes.at(-1) ?? ''), stops)
@@ -78,8 +78,8 @@ export async function benchUpgrade({ seconds, sizes }: BenchOptions, stops: Stop
   const rows = measured.flatMap(([situation, times]) =>
     Object.entries(times).map(([program, all]) => {
       const [p50, p99, slowest] = [0.5, 0.99, 1].map((share) => quantile(all, share)) as [number, number, number]
-      const p99Max = Math.max(P99_MAX_MS, RATIO_MAX * quantile(measured[0]?.[1][program] ?? [], 0.99))
-      const within = p99 <= p99Max && slowest <= MS_MAX ? 'yes' : 'no'
+      const bar = Math.max(P99_MAX_MS, RATIO_MAX * quantile(measured[0]?.[1][program] ?? [], 0.99))
+      const within = slowest <= MS_MAX && (p99 <= bar || !situation.startsWith('rows')) ? 'yes' : 'no'
       return [situation, program, String(all.length), ...[p50, p99, slowest].map(number), within]
     }),
   )
