@@ -7,7 +7,7 @@ import { readFeed } from '../../test/load/shop/webhooks/server-webhooks.ts'
 import { ownTree, programEnv } from '../../test/support/run-server.ts'
 import { idIn, type Load, orderOf } from './load.ts'
 import { until } from './processes.ts'
-import type { Scene } from './scene.ts'
+import type { Shop } from './scene.ts'
 
 /** A delivery whose result was lost is sent again when its lease of a minute has ended. */
 const DELIVERED_MS_MAX = 150_000
@@ -16,7 +16,7 @@ const DELIVERED_MS_MAX = 150_000
 const notified = [orderNew, productStockChanged].map(({ type }) => type)
 
 /** What the load changed and told; `tree`: of the version that looks at it. */
-export interface Changed extends Pick<Scene, 'store' | 'goods' | 'receiver'> {
+export interface Changed extends Shop {
   readonly settings: Readonly<Record<'DATABASE_DIRECT_URL', string>>
   readonly tree?: URL
 }

@@ -12,16 +12,19 @@ import { type ClusterServer, type Settings, serverOn, settingsOf } from './serve
 
 const passwords: Passwords = { superuser: 'password-of-the-superuser', store: 'password-of-the-store' }
 
+export interface Shop {
+  readonly store: ServerStore
+  readonly goods: Goods
+  readonly receiver: ServerReceiver
+}
+
 /** A whole cluster, with a store and a receiver of its webhooks. */
-export interface Scene extends Database {
+export interface Scene extends Database, Shop {
   readonly passwords: Passwords
   readonly balancer: Balancer
   readonly pooler: Pooler
   readonly servers: readonly ClusterServer[]
   readonly settings: Settings
-  readonly store: ServerStore
-  readonly goods: Goods
-  readonly receiver: ServerReceiver
 }
 
 /** `tree`: of its servers. */
@@ -34,22 +37,17 @@ export async function openScene(run: Run, tree?: URL): Promise<Scene> {
   const servers = ports.map((port) => serverOn(run, port, settings))
   for (const { start } of servers) await start(tree)
   await untilUp(balancer, servers.length)
+  const shop = await openShop(balancer.baseUrl)
+  run.add(shop.receiver.close)
+  return { nodes, etcd, passwords, balancer, pooler, servers, settings, ...shop }
+}
+
+/** A store on the servers of `openServerStore`, its goods, and a receiver of its webhooks. */
+export async function openShop(base: Parameters<typeof openServerStore>[0]): Promise<Shop> {
   const receiver = await openServerReceiver(() => 200)
-  run.add(receiver.close)
-  const store = await openServerStore(balancer.baseUrl)
+  const store = await openServerStore(base)
   for (const kind of [orderNew, productStockChanged]) await register(store, receiver, kind)
-  return {
-    nodes,
-    etcd,
-    passwords,
-    balancer,
-    pooler,
-    servers,
-    settings,
-    store,
-    goods: await createGoods(store),
-    receiver,
-  }
+  return { store, goods: await createGoods(store), receiver }
 }
 
 /** Waits until the balancer sends requests to so many servers. */
@@ -57,7 +55,7 @@ export function untilUp({ up }: Balancer, count: number): Promise<unknown> {
   return until(`${count} servers that are up`, async () => (await up('servers')).length === count)
 }
 
-export async function createGoods(store: ServerStore): Promise<Goods> {
+async function createGoods(store: ServerStore): Promise<Goods> {
   const body = ['CHANGED-1', 'CHANGED-2', 'SOLD'].map((SKU) => ({ SKUInfo: { SKU, Name: 'Mug', Price: 8 } }))
   const [first = 0, second = 0, sold = 0] = idsIn(await store.call('POST', '/Products', { body }))
   idsIn(await store.call('PUT', `/Products/${sold}`, { body: { SKUInfo: { Stock: 1_000_000 } } }))

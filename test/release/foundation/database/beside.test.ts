@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { orderNew, productStockChanged } from '../../../../src/engine/definition/event-kinds.ts'
+import { afterAll, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { programVersion } from '../../../../src/foundation/process/version.ts'
 import { startLoad } from '../../../../tools/cluster/load.ts'
 import { checkData, findLosses } from '../../../../tools/cluster/losses.ts'
-import { createGoods } from '../../../../tools/cluster/scene.ts'
-import { openServerReceiver } from '../../../load/shop/webhooks/server-receiver.ts'
+import { openShop } from '../../../../tools/cluster/scene.ts'
 import { openServerStore } from '../../../load/shop/webhooks/server-store.ts'
-import { register } from '../../../load/shop/webhooks/server-webhooks.ts'
 import { openClient } from '../../../support/client.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { fillLargeStore } from '../../../support/large-store/fill.ts'
@@ -77,16 +74,17 @@ function fleetOn(databaseUrl: string) {
 async function openScene(tree?: URL) {
   const { url, drop } = await createDatabase()
   onTestFinished(drop)
-  const receiver = await openServerReceiver(() => 200)
-  onTestFinished(receiver.close)
   const fleet = fleetOn(url)
   const first = [await fleet.start(tree), await fleet.start(tree)]
-  const store = await openServerStore(fleet.nextUrl)
-  for (const kind of [orderNew, productStockChanged]) await register(store, receiver, kind)
-  const goods = await createGoods(store)
-  const load = startLoad(store, goods)
-  const changed = { store, goods, receiver, settings: fleet.settings }
-  return { ...fleet, url, first, load, changed }
+  const shop = await openShop(fleet.nextUrl)
+  onTestFinished(shop.receiver.close)
+  return {
+    ...fleet,
+    url,
+    first,
+    load: startLoad(shop.store, shop.goods),
+    changed: { ...shop, settings: fleet.settings },
+  }
 }
 
 /** What went wrong; empty: nothing. */
@@ -102,11 +100,11 @@ async function faultsOf({ load, changed }: Awaited<ReturnType<typeof openScene>>
 }
 
 const before = committedVersion(BEFORE)
+afterAll(() => before?.remove())
 
 test.skipIf(before === null)(
   `servers of the version before go on while this one starts beside them (needs commit ${BEFORE} in the history)`,
   async () => {
-    onTestFinished(() => before?.remove())
     const scene = await openScene(before?.tree)
     await delay(LOAD_MS / 3)
 
