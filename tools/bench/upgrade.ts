@@ -36,7 +36,7 @@ const head = ['situation', 'program', 'requests', 'p50 ms', 'p99 ms', 'slowest m
 /** Programs of the store, one request at a time each. */
 type Programs = Readonly<Record<string, () => Promise<unknown>>>
 /** By program, the sorted milliseconds of its requests; one that failed took for ever. */
-type Times = ReadonlyMap<string, readonly number[]>
+type Times = Readonly<Record<string, readonly number[]>>
 
 /**
  * Prints what programs wait while a later version migrates a store of the last size: beside a transaction that holds an order's row for so
@@ -51,38 +51,34 @@ export async function benchUpgrade({ seconds, sizes }: BenchOptions, stops: Stop
   const { createUpgrades } = await later.load('operations/installation/upgrades.ts')
   const db = (await later.load('foundation/database/client.ts')).connect(url)
   await stops.add(() => db.$disconnect())
-  const log = { info() {}, warn: (details: object, message: string) => console.error(message, details) }
-  const upgrades = createUpgrades({ db, log: log as unknown as Log })
+  const upgrades = createUpgrades({ db, log: console as unknown as Log })
   await stops.add(upgrades.stop)
+  const wait = () => sleep(seconds * 1_000)
   const hold = async () => {
     const holder = await openClient(url)
     await holder.query(`BEGIN; UPDATE "Order" SET "id" = "id" WHERE "id" = ${HELD}`)
-    await sleep(seconds * 1_000).finally(() => holder.end())
+    await wait().finally(() => holder.end())
   }
+  const measured: [situation: string, times: Times][] = []
+  const measure = async (situation: string, work: Promise<unknown>) =>
+    measured.push([situation, await timesWhile(work, programs)])
 
-  const alone = await timesWhile(sleep(seconds * 1_000), programs)
+  await measure('alone', wait())
   const held = hold()
   await sleep(EVERY_MS)
   const migrated = migrate(url)
   migrated.catch(() => {})
-  const besideHeld = await timesWhile(held, programs)
-  const indexed = await timesWhile(migrated, programs)
+  await measure('beside a held row', held)
+  await measure('while an index is built', migrated)
   const heldAgain = hold()
   upgrades.start()
-  const besideHeldRows = await timesWhile(heldAgain, programs)
-  const sliced = await timesWhile(sleep(seconds * 1_000), programs)
+  await measure('rows, one of them held', heldAgain)
+  await measure('rows', wait())
 
-  const situations = {
-    alone,
-    'beside a held row': besideHeld,
-    'while an index is built': indexed,
-    'rows, one of them held': besideHeldRows,
-    rows: sliced,
-  }
-  const rows = Object.entries(situations).flatMap(([situation, times]) =>
-    [...times].map(([program, all]) => {
+  const rows = measured.flatMap(([situation, times]) =>
+    Object.entries(times).map(([program, all]) => {
       const [p50, p99, slowest] = [0.5, 0.99, 1].map((share) => quantile(all, share)) as [number, number, number]
-      const p99Max = Math.max(P99_MAX_MS, RATIO_MAX * quantile(alone.get(program) ?? [], 0.99))
+      const p99Max = Math.max(P99_MAX_MS, RATIO_MAX * quantile(measured[0]?.[1][program] ?? [], 0.99))
       const within = p99 <= p99Max && slowest <= MS_MAX ? 'yes' : 'no'
       return [situation, program, String(all.length), ...[p50, p99, slowest].map(number), within]
     }),
@@ -132,5 +128,5 @@ async function timesWhile(work: Promise<unknown>, programs: Programs): Promise<T
   await work.finally(() => {
     isOver = true
   })
-  return new Map(await Promise.all(measured))
+  return Object.fromEntries(await Promise.all(measured))
 }
