@@ -104,20 +104,14 @@ export async function changePassword(
   const { counted, passwordHash: former } = await provePassword(services, session, shown, by)
   const passwordHash = await checkCounted(db, counted, () => hashPassword(NewPassword, networkOf(by.actor.address)))
   await inTransaction(db, async (tx) => {
-    const { count } = await tx.identity.updateMany({
-      where: { id: identityId, passwordHash: former },
-      data: { passwordHash },
-    })
+    const where = { id: identityId, passwordHash: former }
+    const { count } = await tx.identity.updateMany({ where, data: { passwordHash } })
     // A concurrent change replaced the password, so CurrentPassword is no longer current.
     if (count === 0) throw fieldFault('CurrentPassword', 'is not the current password')
     await endSessionsOfIdentity(tx, identityId, session.id)
     await forgiveTry(tx, counted)
-    await recordAudit(tx, now, {
-      actor: by.actor,
-      action: 'account.password-changed',
-      target: email,
-      ...ownerOf(person),
-    })
+    const about = { actor: by.actor, target: email, ...ownerOf(person) }
+    await recordAudit(tx, now, { ...about, action: 'account.password-changed' })
     const data = { at: now(), address: by.actor.address, userAgent: browserName(by.userAgent ?? '') }
     await notifyPerson(tx, services, session, by.actor, { kind: 'password-changed', data })
   })

@@ -88,15 +88,12 @@ export class Copy {
     const pending = await book.intended()
     const resource = resources.find(({ service }) => service === pending?.service)
     if (!pending || !resource) return
-    const here = await target.records(
-      resource,
-      pending.entries.map(([id]) => id),
-    )
+    const ids = pending.entries.map(([id]) => id)
+    const here = await target.records(resource, ids)
     const written = pending.entries.flatMap(([id, there, pass]): [number, Entry][] => {
       const print = here.get(id)?.print ?? ''
-      return print === '' || print === book.entry(resource.service, id)?.here
-        ? []
-        : [[id, { there, here: print, pass }]]
+      const isWritten = print !== '' && print !== book.entry(resource.service, id)?.here
+      return isWritten ? [[id, { there, here: print, pass }]] : []
     })
     await book.note(resource.service, written)
   }
@@ -177,10 +174,8 @@ export class Copy {
     if (changes.length === 0) return { entries: [], refused: [] }
     const { pass } = this
     const { target, book } = this.#copying
-    await book.intend(
-      resource.service,
-      changes.map(({ id, there }) => [id, there, pass]),
-    )
+    const intended = changes.map(({ id, there }): [number, string, number] => [id, there, pass])
+    await book.intend(resource.service, intended)
     const refusals = await target.write(changes.map(({ line }) => line))
     const warnings = target.warnings.splice(0).map(({ service, id, message }) => ({ service, id: Number(id), message }))
     this.sums.worthALook += warnings.length
@@ -249,9 +244,8 @@ export class Copy {
       if (await this.#isHere(naming)) continue
       if (await this.#fetch(naming)) continue
       const { target, id: named, member, clear } = naming
-      await this.#copying.book.append(files.cleared, [
-        { service: target.service, id: named, in: `${resource.service} ${id}`, member },
-      ])
+      const cleared = { service: target.service, id: named, in: nameOf(resource.service, id), member }
+      await this.#copying.book.append(files.cleared, [cleared])
       this.#cleared.add(nameOf(target.service, named))
       clear()
     }

@@ -105,10 +105,8 @@ export class Passes {
     const page = await source.page(resource, { before: Math.max(0, count - TAIL) })
     if (!(page instanceof Unavailable)) {
       const shapes = page.map((record) => this.copy.shape(resource, record))
-      await this.copy.take(
-        resource,
-        shapes.filter(({ id }) => book.entry(resource.service, id) === undefined),
-      )
+      const added = shapes.filter(({ id }) => book.entry(resource.service, id) === undefined)
+      await this.copy.take(resource, added)
     }
     const known = book.entriesOf(resource.service).size - (this.missing.get(resource.service)?.length ?? 0)
     if (count < known) await this.#list(resource)
@@ -152,9 +150,8 @@ export class Passes {
       if (missing.length === 0) continue
       if (!resource.methods.includes('DELETE')) progress.say(`${service}: records are never deleted here`)
       else if (missing.length > allowed && !this.#options.isSure) {
-        progress.say(
-          `${service}: ${missing.length} records are missing there, more than ${allowed}; --yes deletes them here`,
-        )
+        const many = `${missing.length} records are missing there, more than ${allowed}`
+        progress.say(`${service}: ${many}; --yes deletes them here`)
       } else await this.#delete(resource, missing)
     }
   }
@@ -178,11 +175,8 @@ export class Passes {
       ])
       for (const [id, reason] of kept) progress.say(`${nameOf(service, id)} is missing there and stays here: ${reason}`)
       left.push(...kept.keys())
-      const gone = ids.filter((id) => !kept.has(id))
-      await book.note(
-        service,
-        gone.map((id) => [id, null]),
-      )
+      const gone = ids.flatMap((id): [number, null][] => (kept.has(id) ? [] : [[id, null]]))
+      await book.note(service, gone)
       this.deleted += gone.length
     }
     if (left.length > 0) this.missing.set(service, left)
@@ -199,10 +193,8 @@ export class Passes {
       const seen = new Set<number>()
       const list = readList(source, resource, { shaping: this.copy.shaping(resource) })
       const end = await forEachPage(list, async ({ records }) => {
-        const here = await target.records(
-          resource,
-          records.map(({ id }) => id),
-        )
+        const ids = records.map(({ id }) => id)
+        const here = await target.records(resource, ids)
         for (const { id, record } of records) {
           this.copy.clearKnown(resource, record)
           seen.add(id)
@@ -221,12 +213,10 @@ export class Passes {
       this.#noteEnd(resource, end, () => true)
       if (end instanceof Unavailable || end.problem !== null) continue
       // Every store has settings that the source may lack.
-      const onlyHere = isSetting(resource) ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
-      found.onlyHere += onlyHere.length
-      await book.append(
-        DIFFERENCES,
-        onlyHere.map((id) => ({ service, id, only: 'here' })),
-      )
+      const own = isSetting(resource) ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
+      found.onlyHere += own.length
+      const onlyHere = own.map((id) => ({ service, id, only: 'here' }))
+      await book.append(DIFFERENCES, onlyHere)
     }
     return found
   }

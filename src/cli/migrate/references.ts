@@ -33,22 +33,15 @@ function namingsIn(resource: Resource, fields: FieldSet, { record, path, plainPa
     const member = path === '' ? name : `${path}.${name}`
     const plainMember = plainPath === '' ? name : `${plainPath}.${name}`
     if (field.kind === 'object') {
-      return namingsIn(resource, field.fields, {
-        record: (value ?? {}) as Shaped,
-        path: member,
-        plainPath: plainMember,
-      })
+      const place = { record: (value ?? {}) as Shaped, path: member, plainPath: plainMember }
+      return namingsIn(resource, field.fields, place)
     }
     if (field.kind === 'list') {
       const items = (value ?? []) as Shaped[]
-      return items.flatMap((item, index) =>
-        namingsIn(resource, field.fields, {
-          record: item,
-          path: `${member}[${index}]`,
-          plainPath: plainMember,
-          within: { items, field },
-        }),
-      )
+      return items.flatMap((item, index) => {
+        const place = { record: item, path: `${member}[${index}]`, plainPath: plainMember, within: { items, field } }
+        return namingsIn(resource, field.fields, place)
+      })
     }
     if (typeof value !== 'number' || value < 1 || (field.access === 'key' && within === undefined)) return []
     const target = field.names ? resourceNamed(field.names.service) : targetOf(resource, plainMember)

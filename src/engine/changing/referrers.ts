@@ -66,10 +66,8 @@ async function refuse(target: Target, referrer: Referrer): Promise<void> {
   const named = found.slice(0, NAMED_MAX)
   const ids = `${named.join(', ')}${found.length > NAMED_MAX ? ' and more' : ''}`
   const referring = `${referrer.fields.join(', ')} of ${referrer.table} ${ids}`
-  throw refused(
-    resource.resultKey,
-    `This ${resource.typeName} cannot be deleted as long as others refer to it: ${referring}`,
-  )
+  const message = `This ${resource.typeName} cannot be deleted as long as others refer to it: ${referring}`
+  throw refused(resource.resultKey, message)
 }
 
 /** Stamps the referring records as changed, and tells of it. Where no `without` clears a reference, its foreign key does. */

@@ -1,10 +1,10 @@
 import { writeDate } from '../../foundation/values/dates.ts'
 import type { StoreFailure } from '../../foundation/values/failure.ts'
+import { valueIn } from '../../foundation/values/json.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
 import type { Json, Patch, SentBack } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import type { Document, Row, Stored } from '../definition/stored-row.ts'
-import { valueAt } from '../reading/shape.ts'
 import { sentKey } from './merge.ts'
 
 // Clients send back what they read. What a door shows of a stored value may be read as another one (a date without its fraction, a
@@ -55,7 +55,7 @@ function settledPatch(fields: FieldSet, patch: Patch, settling: Settling): Patch
   const next = { ...patch, columns: { ...patch.columns }, details: structuredClone(patch.details) }
   for (const one of patch.sentBack ?? []) {
     if (row === undefined) break
-    const stored = valueIn(row, one)
+    const stored = storedIn(row, one)
     if (!isOf(one, stored, next, timeZone)) continue
     shown.add(one.refusal)
     put(next, one, stored)
@@ -106,12 +106,12 @@ function isOf(one: SentBack, stored: Json | undefined, patch: Patch, timeZone: s
   }
   const instant = Date.parse(String(stored))
   if (isShown(one, writeDate(new Date(instant), timeZone))) return true
-  const read = field.column === undefined ? valueAt(patch.details, one.path) : patch.columns[field.column]
+  const read = field.column === undefined ? valueIn(patch.details, one.path) : patch.columns[field.column]
   return refusal === null && Math.floor(Date.parse(String(read)) / 1000) === Math.floor(instant / 1000)
 }
 
-function valueIn(row: Row, { field: { column }, path }: SentBack): Json | undefined {
-  return column === undefined ? valueAt(row.details ?? row, path) : row[column]
+function storedIn(row: Row, { field: { column }, path }: SentBack): Json | undefined {
+  return column === undefined ? (valueIn(row.details ?? row, path) as Json | undefined) : row[column]
 }
 
 function put(patch: Patch, { field: { column }, path }: SentBack, stored: Json | undefined): void {
@@ -131,5 +131,5 @@ function put(patch: Patch, { field: { column }, path }: SentBack, stored: Json |
 }
 
 function itemsOf(row: Row | undefined, name: string): readonly Row[] {
-  return (valueAt(row?.details ?? row, [name]) ?? []) as Row[]
+  return (valueIn(row?.details ?? row, [name]) ?? []) as Row[]
 }

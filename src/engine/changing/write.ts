@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts'
 import { type FieldSet, hasRows, isDocumentMember, type ListField, type TableList } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { hasDocumentMember, keyColumn, rowOrder } from '../definition/reader.ts'
-import type { Resource } from '../definition/resource.ts'
+import type { Change, Resource } from '../definition/resource.ts'
 import { columnDefaults, type Document, type Row, type Stored } from '../definition/stored-row.ts'
 import { notFound } from '../reading/read.ts'
 import { mergeDocument, mergeRows, type NewKey } from './merge.ts'
@@ -267,19 +267,10 @@ export async function deleteRow({ db, store }: Caller, { table }: Resource, id: 
     DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`
 }
 
-/** The lists of a record before and after its change. */
-export interface ChangedLists {
-  readonly id: number
-  readonly before: Stored | null
-  readonly after: Stored
-}
+type ListChange = Pick<Change, 'id' | 'before' | 'after'>
 
 /** Writes what has changed in the table lists of these records. */
-export async function storeLists(
-  caller: Caller,
-  { fields }: Resource,
-  changes: readonly ChangedLists[],
-): Promise<void> {
+export async function storeLists(caller: Caller, { fields }: Resource, changes: readonly ListChange[]): Promise<void> {
   const names = new Set(changes.flatMap(({ after }) => Object.keys(after.lists)))
   const writes = [...names].map(async (name) => {
     const field = fields.get(name)
@@ -288,7 +279,7 @@ export async function storeLists(
   await Promise.all(writes)
 }
 
-async function replaceRows(caller: Caller, name: string, field: TableList, changes: readonly ChangedLists[]) {
+async function replaceRows(caller: Caller, name: string, field: TableList, changes: readonly ListChange[]) {
   const { table, parent } = field.rows
   const column = keyColumn(field)
   const gone: Row[] = []

@@ -1,4 +1,5 @@
 import type { StoreFailure } from '../../foundation/values/failure.ts'
+import { valueIn } from '../../foundation/values/json.ts'
 import { preferenceIn } from '../../foundation/values/preferences.ts'
 import type { Answer, Call, Endpoint, JsonText, Query, RecordType } from '../definition/endpoints.ts'
 import type { FieldSet } from '../definition/fields.ts'
@@ -111,19 +112,14 @@ function wrongName(parameter: string, problem: string, given: string): StoreFail
 
 function compareRecords(one: Document, other: Document, orders: readonly Order[]): number {
   for (const { path, sign } of orders) {
-    const difference = compareValues(valueAt(one, path), valueAt(other, path))
+    const difference = compareValues(valueIn(one, path), valueIn(other, path))
     if (difference !== 0) return sign * difference
   }
   return 0
 }
 
-/** The value at a path of members; undefined where one is missing. */
-export function valueAt(record: Json | undefined, path: readonly string[]): Json | undefined {
-  return path.reduce((value, name) => (value as Document | null | undefined)?.[name], record)
-}
-
 /** Both values have the type of the field: texts, numbers, or booleans (false before true). */
-function compareValues(one: Json | undefined, other: Json | undefined): number {
+function compareValues(one: unknown, other: unknown): number {
   if (typeof one === 'string' && typeof other === 'string') return compareCodePoints(one, other)
   return Number(one) - Number(other)
 }

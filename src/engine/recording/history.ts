@@ -138,11 +138,6 @@ export interface HistoryGroup {
   readonly changed: readonly (readonly Difference[])[]
 }
 
-export interface HistoryGroups {
-  readonly groups: readonly HistoryGroup[]
-  readonly next: number | null
-}
-
 /** Entries of a store that a page looks through. */
 const LOOKED_THROUGH_MAX = 5_000
 /** Imports of a store that a page looks through. */
@@ -162,7 +157,7 @@ export async function listStoreHistory(
   reader: Reader,
   filters: HistoryFilters,
   { before, limit }: PageBounds,
-): Promise<HistoryGroups> {
+): Promise<{ readonly groups: readonly HistoryGroup[]; readonly next: number | null }> {
   const { since, until } = filters
   const last = until === null ? null : await firstIdFrom(reader, until)
   const start = before === null ? last : Math.min(before, last ?? before)

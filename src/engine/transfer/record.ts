@@ -1,11 +1,11 @@
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { IMPORTED_MAX, INT32_MAX } from '../../foundation/values/int32.ts'
+import { valueIn } from '../../foundation/values/json.ts'
 import { runInSlices, type Steps } from '../../foundation/values/slices.ts'
 import { columnPath, type FieldSet, type ListField, type Scalar } from '../definition/fields.ts'
 import { isRecord, memberOf, type Patch, patchSteps } from '../definition/input.ts'
 import { refused } from '../definition/refused.ts'
 import type { Resource } from '../definition/resource.ts'
-import { valueAt } from '../reading/shape.ts'
 import type { LedgerPiece } from '../recording/ledger.ts'
 import { readExtras } from './extras.ts'
 
@@ -116,7 +116,7 @@ function* readLedger(
 function refuseMissing({ leaves }: FieldSet, { columns, details }: Patch, path = ''): void {
   for (const { path: names, field } of leaves) {
     if (field.kind === 'list' || !field.required || field.access === 'wo' || field.nullable) continue
-    const value = field.column === undefined ? valueAt(details, names) : columns[field.column]
+    const value = field.column === undefined ? valueIn(details, names) : columns[field.column]
     if (value !== undefined && (typeof value !== 'string' || value.trim() !== '')) continue
     const at = [path, ...names].filter((part) => part !== '').join('.')
     throw refused(at, `${at} is required and must not be empty`)

@@ -75,10 +75,8 @@ export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole 
   const inWords = (all: readonly Fault[]) => all.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
   const all = [...faults.values()]
   // The log omits the names, because an unknown property may be named by a key or a password.
-  const withoutNames = unknown.map(({ path }) => ({
-    field: path.join('.'),
-    problem: 'has a property that is not allowed',
-  }))
+  const problem = 'has a property that is not allowed'
+  const withoutNames = unknown.map(({ path }) => ({ field: path.join('.'), problem }))
   throw new StoreFailure('bad-request', inWords(all), {
     field: fieldOf(issues[0]),
     faults: all,

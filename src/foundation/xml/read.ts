@@ -314,11 +314,9 @@ function checked(text: string, path: string): string {
   if (!text.startsWith(UNKNOWN)) return text
   const references = text.matchAll(/&([^&;]*);/g)
   const [unknown = '&'] = references.find(([, name = '']) => characterOf(name) === null) ?? []
-  throw new StoreFailure(
-    'bad-request',
-    `${path} holds ${shown(unknown, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`,
-    { field: path, logMessage: `${path} holds what stands for no character in XML` },
-  )
+  const message = `${path} holds ${shown(unknown, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`
+  const logMessage = `${path} holds what stands for no character in XML`
+  throw new StoreFailure('bad-request', message, { field: path, logMessage })
 }
 
 /** Null: a reference of this name stands for no character. */

@@ -140,10 +140,8 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
   const { id: storeUserId, store } = merchant
   const by = { storeId: store.id, actor: actorOf(request) }
   if (shown !== JSON.stringify(client.privileges)) {
-    throw new StoreFailure(
-      'conflict',
-      'The application has changed the privileges it asks for; review them, and allow it again',
-    )
+    const message = 'The application has changed the privileges it asks for; review them, and allow it again'
+    throw new StoreFailure('conflict', message)
   }
   const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges, grantable: grantableBy(merchant) }
   const { id: subscriptionId, created, postBackUrl } = await subscribe(services, wanted).catch(adviseMerchant)

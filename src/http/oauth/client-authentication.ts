@@ -1,17 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Throttle } from '../../access/applications/limits/throttle.ts'
 import { authenticateOAuthClient, type OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
-import type { Db } from '../../foundation/database/client.ts'
-import type { Secrets } from '../../foundation/values/secrets.ts'
+import type { DataServices } from '../../foundation/database/client.ts'
 import { decode, type Parameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 
-export interface ClientServices {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-  throttle: Throttle
-}
+export type ClientServices = DataServices & { readonly throttle: Throttle }
 
 /**
  * The application that calls, by its keys: client_id is the public key, client_secret the private key. They come by Basic

@@ -38,12 +38,8 @@ export function answerRefusal(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const {
-    error: code,
-    message,
-    status,
-    retryAfterSeconds,
-  } = error instanceof OAuthRefusal ? error : refusalOf(failureIn(error, { request, reply }, wordings))
+  const refusal = error instanceof OAuthRefusal ? error : refusalOf(failureIn(error, { request, reply }, wordings))
+  const { error: code, message, status, retryAfterSeconds } = refusal
   if (status === 401) reply.header('www-authenticate', 'Basic realm="OAuth", charset="UTF-8"')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   if (error instanceof OAuthRefusal) noteRefusal(request, { error: code, reason: message })

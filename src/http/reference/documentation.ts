@@ -38,7 +38,7 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
       if (page === undefined) return undefined
       const known = kept.get(address)
       if (known !== undefined) return known
-      const { data, ...rest } = page()
+      const { data, ...rest } = page
       // The address of the request may be written in another way.
       const text = render({ ...rest, assets, data: { path: address, area: 'docs', query: '', ...html, ...data } })
       kept.set(address, text)
@@ -78,33 +78,26 @@ interface Sources {
 /** Every page, by its address. */
 function pagesOf({ guides, services, conventions, changelog, base }: Sources & { base: string }) {
   const template = (name: string) => `/reference/templates/${name}`
-  const pages = new Map<string, () => HtmlPage>([
-    ['/docs', () => ({ template: template('start'), title: 'Documentation', data: { guides, services, base } })],
-    ['/docs/guides', () => ({ template: template('guides'), title: 'Guides', data: { guides } })],
-    ['/docs/reference', () => ({ template: template('services'), title: 'Reference', data: { services, base } })],
-    [CONVENTIONS, () => textPage('Conventions', conventions, { services, guides: null })],
-    ['/docs/changelog', () => textPage('Changelog', changelog, { services: null, guides: null })],
-  ])
   const textPage = (title: string, { html: body, sections }: Rendered, side: object): HtmlPage => {
     return { template: template('text'), title, data: { body, sections, address: '', ...side } }
   }
+  const pages = new Map<string, HtmlPage>([
+    ['/docs', { template: template('start'), title: 'Documentation', data: { guides, services, base } }],
+    ['/docs/guides', { template: template('guides'), title: 'Guides', data: { guides } }],
+    ['/docs/reference', { template: template('services'), title: 'Reference', data: { services, base } }],
+    [CONVENTIONS, textPage('Conventions', conventions, { services, guides: null })],
+    ['/docs/changelog', textPage('Changelog', changelog, { services: null, guides: null })],
+  ])
   for (const guide of guides) {
     const side = { guides, services: null, address: guide.address }
-    pages.set(guide.address, () => textPage(guide.title, guide, side))
+    pages.set(guide.address, textPage(guide.title, guide, side))
   }
   for (const service of services) {
     const data = { services, service, operation: null }
-    pages.set(decodeURIComponent(service.address), () => ({
-      template: template('service'),
-      title: service.name,
-      data,
-    }))
+    pages.set(decodeURIComponent(service.address), { template: template('service'), title: service.name, data })
     for (const operation of service.operations) {
-      pages.set(decodeURIComponent(operation.address), () => ({
-        template: template('operation'),
-        title: operation.summary,
-        data: { ...data, operation },
-      }))
+      const page = { template: template('operation'), title: operation.summary, data: { ...data, operation } }
+      pages.set(decodeURIComponent(operation.address), page)
     }
   }
   return pages

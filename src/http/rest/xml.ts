@@ -105,11 +105,9 @@ function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: Item
   const { path } = place
   // If ignored, a misspelt item would be deleted from the stored list.
   if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
-    throw new StoreFailure(
-      'bad-request',
-      `${path} holds ${shown(localName(child.name))}; its items are named ${typeName}`,
-      { field: path, logMessage: `${path} holds another element than ${typeName}` },
-    )
+    const message = `${path} holds ${shown(localName(child.name))}; its items are named ${typeName}`
+    const logMessage = `${path} holds another element than ${typeName}`
+    throw new StoreFailure('bad-request', message, { field: path, logMessage })
   }
   items.push(yield* recordOf(child, fields, { ...place, path: `${path}[${items.length}]` }))
 }

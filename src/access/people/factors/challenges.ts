@@ -49,11 +49,7 @@ export async function insertChallenge(
   return token
 }
 
-interface Asked {
-  readonly token: string
-  readonly purpose: Purpose
-  readonly kind: AccountKind
-}
+type Asked = Pick<NewChallenge, 'purpose' | 'kind'> & { readonly token: string }
 
 /** Finds a challenge that still waits; null: there is none of this token, purpose and kind, or it is too old. */
 export function findChallenge({ db, ...services }: ChallengeServices, asked: Asked) {

@@ -5,7 +5,7 @@ import type { DataServices, Transaction } from '../../../foundation/database/cli
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { readInput } from '../../../foundation/values/input.ts'
 import type { AccountKind } from '../sessions.ts'
-import { insertChallenge, type Purpose, useChallenge } from './challenges.ts'
+import { insertChallenge, type NewChallenge, type Purpose, useChallenge } from './challenges.ts'
 import { factorColumns, isFactorInForce } from './in-force.ts'
 
 // Passkeys (WebAuthn): key pairs of a person's devices, whose public halves lie here.
@@ -119,11 +119,16 @@ function parsed(text: string): unknown {
 
 const sentCredential = z.object({ Credential: credentialInput })
 
-function readCredential(sent: unknown) {
+/** Returns what a browser sent for a challenge, which is used up, and what it must have signed. Throws (401) if there is none. */
+async function readCredential(services: PasskeyServices, { purpose, kind, identityId }: NewChallenge, sent: unknown) {
+  const { rpID, origin } = partyOf(services)
   const { Credential } = readInput(sentCredential, { Credential: sent })
   const clientData = parsed(Buffer.from(Credential.response.clientDataJSON, 'base64url').toString())
   const challenge = (clientData as { challenge?: unknown } | null)?.challenge
-  return { credential: Credential, challenge: typeof challenge === 'string' ? challenge : '' }
+  const asked = await useChallenge(services, { token: typeof challenge === 'string' ? challenge : '', purpose, kind })
+  if (asked?.identityId !== identityId) throw notAccepted('no such challenge')
+  const expected = { expectedChallenge: asked.challenge, expectedOrigin: origin, expectedRPID: rpID }
+  return { credential: Credential, expected }
 }
 
 /**
@@ -131,11 +136,8 @@ function readCredential(sent: unknown) {
  * message for all reasons.
  */
 export async function verifyPasskey(services: PasskeyServices, asking: Asking, sent: unknown) {
-  const { rpID, origin } = partyOf(services)
-  const { purpose, kind, identityId } = asking
-  const { credential, challenge } = readCredential(sent)
-  const asked = await useChallenge(services, { token: challenge, purpose, kind })
-  if (asked?.identityId !== identityId) throw notAccepted('no such challenge')
+  const { purpose, identityId } = asking
+  const { credential, expected } = await readCredential(services, asking, sent)
   const passkey = await services.db.passkey.findUnique({
     where: { credentialId: credential.id },
     include: { identity: { select: factorColumns } },
@@ -145,9 +147,7 @@ export async function verifyPasskey(services: PasskeyServices, asking: Asking, s
   const { verifyAuthenticationResponse } = await webauthn()
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: credential as unknown as AuthenticationResponseJSON,
-    expectedChallenge: asked.challenge,
-    expectedOrigin: origin,
-    expectedRPID: rpID,
+    ...expected,
     requireUserVerification: verificationOf[purpose] === 'required',
     credential: {
       id: passkey.credentialId,
@@ -181,16 +181,11 @@ export async function verifyNewPasskey(
   { kind, identityId }: { kind: AccountKind; identityId: number },
   sent: unknown,
 ) {
-  const { rpID, origin } = partyOf(services)
-  const { credential, challenge } = readCredential(sent)
-  const asked = await useChallenge(services, { token: challenge, purpose: 'passkey-new', kind })
-  if (asked?.identityId !== identityId) throw notAccepted('no such challenge')
+  const { credential, expected } = await readCredential(services, { purpose: 'passkey-new', kind, identityId }, sent)
   const { verifyRegistrationResponse } = await webauthn()
   const { registrationInfo } = await verifyRegistrationResponse({
     response: credential as unknown as RegistrationResponseJSON,
-    expectedChallenge: asked.challenge,
-    expectedOrigin: origin,
-    expectedRPID: rpID,
+    ...expected,
     requireUserVerification: false,
     supportedAlgorithmIDs: ALGORITHMS,
   }).catch((error: unknown) => {
