@@ -20,6 +20,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const RETRY_MS = 500
 /** Somebody else's transaction may hold a row, and with it the table, for minutes. */
 const RETRIED_MS_MAX = 5 * 60_000
+/** The attempt behind which the log says so. */
+const SAID_AT = 5
 /** Between two attempts to take an advisory lock: whoever waited for it in a statement would keep an index from being built. */
 const TRY_LOCK_EVERY_MS = 100
 
@@ -163,7 +165,7 @@ interface Applying {
 /** Applies a migration unless another process has, and says whether it did. Tries again while others hold a table. */
 async function applyInTime(client: Connection, migration: Migration, applying: Applying): Promise<boolean> {
   const triedFrom = performance.now()
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await apply(client, migration, applying)
     } catch (error) {
@@ -173,6 +175,8 @@ async function applyInTime(client: Connection, migration: Migration, applying: A
           : new StartupError(
               `Migration ${migration.name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`,
             )
+      if (attempt === SAID_AT)
+        applying.warn(`Migration ${migration.name} waits for a table that another session holds, up to five minutes`)
       if (performance.now() - triedFrom > RETRIED_MS_MAX)
         throw new StartupError(
           'A migration waits for a table that another session holds; end that session, and start again',
@@ -226,7 +230,7 @@ async function finishSlices(
   const seconds = Math.ceil(Math.max(1, table - rows) / REWRITTEN_A_SECOND)
   warn(`Migration ${migration.name} has rewritten ${done}; the rest is rewritten now, in some ${seconds} s`)
   for (let isLeft = true; isLeft; ) {
-    const progress = await inTransaction(client, () => rewriteSlice(database, migration, SLICE_ROWS * 20))
+    const progress = await inTransaction(client, () => rewriteSlice(database, migration, SLICE_ROWS * 100))
     isLeft = progress?.isDone !== true
     // Another process that starts is at it.
     if (progress === null) await delay(RETRY_MS)

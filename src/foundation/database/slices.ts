@@ -4,10 +4,10 @@ import type { Query } from './query.ts'
 // What a migration would rewrite in one statement is rewritten after the start, in slices by the primary key. The row of "Upgrade" with the
 // migration's name says how far; whoever holds it is at work.
 
-/** Rows of a slice: some tens of milliseconds. */
-export const SLICE_ROWS = 500
-/** Rows of a second, by a processor of a small machine. */
-export const REWRITTEN_A_SECOND = 20_000
+/** Rows of a slice: some tens of milliseconds, in which nobody else changes them, of a table with a dozen indexes. */
+export const SLICE_ROWS = 100
+/** Rows of such a table, a second, by a processor of a small machine. */
+export const REWRITTEN_A_SECOND = 5_000
 /** A slice waits no longer for what its triggers lock, because others wait for its rows meanwhile. */
 const LOCK_MS_MAX = 200
 
