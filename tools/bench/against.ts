@@ -5,13 +5,14 @@ import { type Child, startChild } from './child.ts'
 import { type Comparison, compare, type Side } from './compare.ts'
 import { freshComparisons } from './fresh.ts'
 import type { Load, Measurement } from './load.ts'
+import { processComparisons } from './memory.ts'
 import { checkOut } from './other-tree.ts'
 import { CONNECTIONS, WARM_UP } from './rest.ts'
 import { chosenOf, type RestCase, restCases } from './rest-cases.ts'
 import { type BenchStore, openBenchStores } from './rest-stores.ts'
 import { ask, restUrl, untilIdle } from './rest-targets.ts'
 
-/** Prints the cases of `rest`, and first readings after a start, of this working tree beside those of a commit, on the same PostgreSQL. */
+/** Prints the cases of `rest`, first readings after a start, and what a process takes, of this working tree beside a commit, on the same PostgreSQL. */
 export async function benchAgainst(options: BenchOptions, stops: Stops): Promise<void> {
   if (options.commit === null)
     throw new StartupError('`against` needs a COMMIT: npm run bench -- against COMMIT [FILE]')
@@ -21,6 +22,7 @@ export async function benchAgainst(options: BenchOptions, stops: Stops): Promise
     [
       ...restCases.flatMap((one) => CONNECTIONS.map((connections) => restComparison(one, connections, load, options))),
       ...(await freshComparisons(options, stops)),
+      ...processComparisons(load),
     ],
     options,
   )

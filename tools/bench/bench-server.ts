@@ -23,8 +23,8 @@ export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly inspectorUrl: string | null
   /** Of PostgreSQL's first process, whose children are all others. */
   readonly postgresPid: number
-  /** Starts one more process on the same database. */
-  readonly startAnother: () => Promise<BenchProcess>
+  /** Starts one more process on the same database, unless the settings say otherwise. */
+  readonly startAnother: (settings?: Settings) => Promise<BenchProcess>
   /** One of the operator's routes. */
   readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
 }
@@ -35,7 +35,7 @@ export interface BenchProcess {
   readonly end: () => Promise<void>
 }
 
-type Settings = Readonly<Record<string, string>>
+type Settings = Readonly<Record<string, string | undefined>>
 
 const START_TIMEOUT_MS = 120_000
 
@@ -95,7 +95,7 @@ async function startOn(
   const secretKey = 'secret key of a bench, 32 letters or more'
   const logFile = join(folder, 'server.log')
   const { args, environment } = startCommand(tree)
-  const start = async (): Promise<BenchProcess> => {
+  const start = async (further: Settings = {}): Promise<BenchProcess> => {
     const port = await freePort()
     const baseUrl = `http://localhost:${port}`
     const child = spawn(process.execPath, [...nodeOptions, ...args], {
@@ -110,6 +110,7 @@ async function startOn(
         OPERATOR_KEY: operatorKey,
         SECRET_KEY: secretKey,
         ...settings,
+        ...further,
       },
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     })

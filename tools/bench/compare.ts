@@ -14,7 +14,7 @@ export interface Side {
 export interface Comparison {
   readonly title: string
   readonly connections: number
-  /** Of the side, a second; NaN: it cannot answer. */
+  /** Of the side, a second unless the title has another unit; NaN: it cannot answer. */
   readonly rate: (side: Side) => Promise<number>
 }
 
@@ -45,6 +45,6 @@ export async function compare(
     ])
   }
   progress.done()
-  const head = ['request', 'at once', `${one.name} /s`, `${other.name} /s`, `of ${other.name}`]
+  const head = ['requests a second, or figure', 'at once', one.name, other.name, `of ${other.name}`]
   return markdownTable(head, rows)
 }

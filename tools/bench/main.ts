@@ -46,8 +46,8 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
              for changes, one transaction for the whole list
   room       the room of records, events, history and a backup on disk, and memory and sessions of the server
   upgrade    what programs wait while a later version migrates the last store of --sizes (orders=1M), and rewrites its rows
-  against    the cases of rest, first readings after a start, and readings while everything is changed, of this working tree beside
-             those of COMMIT, on the same PostgreSQL
+  against    the cases of rest, first readings after a start, readings while everything is changed, and what a start and its memory
+             take (--cases start,memory), of this working tree beside those of COMMIT, on the same PostgreSQL
   --seconds  length of one measurement (default 1.5; webhooks and room 20, isolation 15, upgrade 60); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks, isolation and room 1, start 5); the table shows medians, of those three
              all

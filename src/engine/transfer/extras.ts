@@ -1,5 +1,6 @@
 import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { readDate } from '../../foundation/values/dates.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import { type FieldSet, isFilledIn, LONG_TEXT, type Scalar, type TableList, tableLists } from '../definition/fields.ts'
 import { isRecord, type Patch } from '../definition/input.ts'
 import { arrayOf, keyColumn, rowsSql, type Selected } from '../definition/reader.ts'
@@ -65,13 +66,13 @@ export function readExtras(resource: Resource, hidden: Members, record: Members,
 type ListExtras = ReturnType<typeof listsWithExtras>[number]
 
 /** `key`: the key column, if the wire may show 0 for the key. */
-function listsWithExtras({ fields }: Resource) {
-  return tableLists(fields).flatMap(({ name, field }) => {
+const listsWithExtras = remembered(({ fields }: Resource) =>
+  tableLists(fields).flatMap(({ name, field }) => {
     const key = field.zeroKeyIsOnly ? keyColumn(field) : null
     const columns = [...(key === null ? [] : [key]), ...Object.keys(field.rows.hidden ?? {})]
     return columns.length > 0 ? [{ name, field, key, columns }] : []
-  })
-}
+  }),
+)
 
 function hiddenSql({ field, columns }: ListExtras): Sql {
   const members = columns.map((column) => sql`${column}::text, r.${identifier(column)}`)
@@ -84,15 +85,15 @@ function isRepeated(column: Sql): Sql {
 }
 
 /** The record's own dates stored in columns. Lists filter by them, so the instant matters, not only its text. */
-function columnDates({ entries }: FieldSet): [name: string, column: string][] {
-  return entries.flatMap(([name, field]): [string, string][] =>
+const columnDates = remembered(({ entries }: FieldSet) =>
+  entries.flatMap(([name, field]): [name: string, column: string][] =>
     field.kind === 'date' && field.sql === undefined && field.column !== undefined ? [[name, field.column]] : [],
-  )
-}
+  ),
+)
 
-function filledInNames({ entries }: FieldSet): string[] {
-  return entries.flatMap(([name, field]) => (field.kind !== 'object' && isFilledIn(field) ? [name] : []))
-}
+const filledInNames = remembered(({ entries }: FieldSet) =>
+  entries.flatMap(([name, field]) => (field.kind !== 'object' && isFilledIn(field) ? [name] : [])),
+)
 
 function readRows({ name, field, key, columns }: ListExtras, given: unknown, items: Patch[]): void {
   const path = `Rows.${name}`

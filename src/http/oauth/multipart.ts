@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { Busboy } from '@fastify/busboy'
 import { OAuthRefusal } from './refusal.ts'
 
 /**
@@ -10,8 +11,6 @@ export async function formOfMultipart(contentType: string, body: Buffer): Promis
   const form = new URLSearchParams()
   let hasFile = false
   try {
-    // Loaded with the first such form, because few clients send one.
-    const { Busboy } = await import('@fastify/busboy')
     const isPartAFile = (_name: unknown, _type: unknown, fileName: unknown) => fileName !== undefined
     const parser = new Busboy({ headers: { 'content-type': contentType }, isPartAFile })
     parser.on('field', (name, value) => form.append(name, value))

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { stringify } from 'csv-stringify/sync'
 import type { FastifyReply } from 'fastify'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Language } from '../../../foundation/texts/language.ts'
@@ -77,8 +78,6 @@ async function* textsOf(
   { columns, rows, currency }: CsvFile,
   { say }: Language,
 ): AsyncGenerator<string> {
-  // Loaded with the first file, because a start does not need it.
-  const { stringify } = await import('csv-stringify/sync')
   const delimiter = separatorSigns[form.separator]
   const decimals = currency === undefined ? 0 : decimalsOf(currency)
   const cellOf = (cell: CsvCell, at: number) => {

@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises'
+import { parse } from 'csv-parse'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { LINE_LENGTH_MAX, LINES_MAX } from './limits.ts'
 import { notUtf8 } from './text.ts'
@@ -24,8 +25,6 @@ const HEADING_LENGTH_MAX = 64 * 1024
  */
 export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> {
   const { separator, rest } = await beginningOf(text)
-  // Loaded with the first file, because a start does not need it.
-  const { parse } = await import('csv-parse')
   let lastLine = 0
   const parser = parse({
     // A failure is met before the rows that were read ahead.

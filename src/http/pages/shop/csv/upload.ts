@@ -1,5 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { Busboy } from '@fastify/busboy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { type Form, isUpload } from '../../../html/request.ts'
@@ -74,8 +75,6 @@ export async function receiveFile<T>(
 /** Reads the body as a form: `begun` is its file, `arrived` its end, `fields` what has come. What goes wrong with the file ends `lent`. */
 async function readForm(reply: FastifyReply, bytesMax: number, lent: PassThrough) {
   const { body, headers } = reply.request as FastifyRequest<{ Body: Readable }>
-  // Loaded with the first file, because a start does not need it.
-  const { Busboy } = await import('@fastify/busboy')
   const limits = {
     fieldSize: FIELD_BYTES_MAX,
     fields: FIELDS_MAX,
