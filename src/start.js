@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs'
 import * as module from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
 
 const NODE_MIN = [22, 19]
 
@@ -28,8 +27,6 @@ if (!existsSync(new URL('../node_modules/fastify/', import.meta.url))) {
   })
   // By itself Node writes it when the process ends, and a killed one would leave nothing.
   module.flushCompileCache?.()
-  // From now on V8 gives memory back after 8 s of rest, instead of a hundred. Node before 24 does not know it.
-  if (major > 23) setFlagsFromString('--memory-saver-mode')
 }
 
 /** @param {string} reason */
