@@ -28,7 +28,7 @@ VOLUME /data
 
 USER node
 # The sources as Node compiles them, so that no start has to (src/start.js). What it keeps is for these flags alone.
-RUN NODE_COMPILE_CACHE=node_modules/.cache/compiled node --heap-growing-percent=80 --initial-old-space-size=96 --input-type=module --eval "await import('./src/app.ts')"
+RUN NODE_COMPILE_CACHE=node_modules/.cache/compiled node --heap-growing-percent=80 --input-type=module --eval "await import('./src/app.ts')"
 # `npm run release` sets the version. The commit: docker build --build-arg REVISION=$(git rev-parse HEAD)
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="store-platform" \
@@ -37,4 +37,4 @@ LABEL org.opencontainers.image.title="store-platform" \
       org.opencontainers.image.revision="${REVISION}"
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["node", "-e", "require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=80", "--initial-old-space-size=96", "src/start.js"]
+CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=80", "src/start.js"]

@@ -12,6 +12,7 @@ import { createOutbound } from './foundation/outbound/outbound.ts'
 import { createLog, type Log } from './foundation/process/log.ts'
 import { misspeltSettings } from './foundation/process/misspelt-settings.ts'
 import { findPort } from './foundation/process/port.ts'
+import { createRestingCollector } from './foundation/process/resting-memory.ts'
 import { type Config, readConfig } from './foundation/process/settings.ts'
 import { handleShutdown, type Shutdown } from './foundation/process/shutdown.ts'
 import { StartupError } from './foundation/process/startup-error.ts'
@@ -101,6 +102,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
   parts.add('the upgrades', createUpgrades(background))
+  parts.add('the memory at rest', createRestingCollector())
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
