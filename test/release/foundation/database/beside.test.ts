@@ -128,7 +128,7 @@ test(
     onTestFinished(later.remove)
     const scene = await openScene()
     const large = await openServerStore(scene.nextUrl, 'large')
-    await fillLargeStore(scene.url, large.id, { products: 100, customers: 100, orders: 6_000 })
+    await fillLargeStore(scene.url, large.id, { products: 100, customers: 100, orders: 2_500 })
     const client = await openClient(scene.url)
     onTestFinished(() => client.end())
     const rowsOf = async (sql: string) => (await client.query({ text: sql, rowMode: 'array' })).rows
