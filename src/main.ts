@@ -102,7 +102,6 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
   parts.add('the upgrades', createUpgrades(background))
-  parts.add('the memory at rest', createRestingCollector())
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
@@ -128,6 +127,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
 
 /** Opens the database, and the sandbox if there is to be one: what all parts stand on. */
 async function open(config: Config, logging: Logging, parts: Shutdown) {
+  parts.add('the memory at rest', createRestingCollector())
   const metrics = createMetrics()
   const database = await openDatabase(config, { ...logging, metrics }, parts)
   const basis = {
