@@ -127,7 +127,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
 
 /** Opens the database, and the sandbox if there is to be one: what all parts stand on. */
 async function open(config: Config, logging: Logging, parts: Shutdown) {
-  parts.add('the memory at rest', createRestingCollector())
+  parts.add('the memory at rest', createRestingCollector(logging.log))
   const metrics = createMetrics()
   const database = await openDatabase(config, { ...logging, metrics }, parts)
   const basis = {

@@ -240,19 +240,20 @@ function stampsBehind(row: Row, caller: Caller): Row {
   return stamps(row, caller, new Date(now))
 }
 
-/** Inserts rows by the columns that all of them have. A column that only a later version knows gets its default. */
-export async function insertRows({ db }: Caller, table: string, rows: readonly Row[], onConflict: Sql = empty) {
-  const [first] = rows
-  if (first === undefined) return
+/** Inserts rows by the columns that all of them have, which `onConflict` is given. One that only a later version knows gets its default. */
+export async function insertRows(
+  { db }: Caller,
+  table: string,
+  rows: readonly Row[],
+  onConflict: (columns: readonly string[]) => Sql = () => empty,
+) {
+  if (rows.length === 0) return
   const name = identifier(table)
-  const columns = join(sharedKeys(first, rows).map(identifier))
+  const shared = Object.keys(rows[0] ?? {}).filter((column) => rows.every((row) => column in row))
+  const columns = join(shared.map(identifier))
   await execute(db)`
     INSERT INTO ${name} (${columns})
-    SELECT ${columns} FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`
-}
-
-function sharedKeys(first: Row, rows: readonly Row[]): string[] {
-  return Object.keys(first).filter((name) => rows.every((row) => name in row))
+    SELECT ${columns} FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict(shared)}`
 }
 
 /** Replaces a stored row with the same primary key, in these columns. */
@@ -300,8 +301,7 @@ async function replaceRows(caller: Caller, name: string, field: TableList, chang
       USING json_to_recordset(${JSON.stringify(gone)}::text::json) AS g ("parent" int, "key" text)
       WHERE r."storeId" = ${caller.store.id}::int AND r.${identifier(parent)} = g."parent"
         AND r.${identifier(column)}::text = g."key"`
-  const insertion = () =>
-    insertRows(caller, table, changed, upsertOn(primaryKey, sharedKeys(changed[0] ?? {}, changed)))
+  const insertion = () => insertRows(caller, table, changed, (columns) => upsertOn(primaryKey, columns))
   // The statements of one connection run in this order.
   await Promise.all([deletion(), insertion()])
 }

@@ -105,7 +105,7 @@ async function writeRecords(
     const row = { ...newRecordRow(tx, resource, id), ...patch.columns }
     return resource.hasDetails ? { ...row, details: mergeDocument(resource.storedFields, {}, patch, newKey) } : row
   })
-  await insertRows(tx, resource.table, rows, upsertOn(['storeId', 'id'], resource.columns))
+  await insertRows(tx, resource.table, rows, () => upsertOn(['storeId', 'id'], resource.columns))
   for (const { name, field } of tableLists(resource.fields)) await writeList(tx, name, field, keyed, newKey)
   if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
   if (!resource.effects && !raising) return

@@ -1,6 +1,6 @@
 import { StartupError } from '../process/startup-error.ts'
-import { withConnection } from './connection.ts'
-import { asStartupError, hasOwnSession } from './migrations.ts'
+import { hasOwnSession, withConnection } from './connection.ts'
+import { asStartupError } from './migrations.ts'
 
 /**
  * Throws `StartupError` unless `directUrl` leads to the same database as `url`, a standby of it included, and past every

@@ -3,17 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
 import { locks } from './advisory-locks.ts'
-import { type Connection, hostOf, queryWithin, reasonOf, withConnection } from './connection.ts'
+import { type Connection, hasOwnSession, hostOf, queryWithin, reasonOf, withConnection } from './connection.ts'
 import { isAtMost, knownMigrations, type Migration, noteOf, readMigration, refuseUnknown } from './migration.ts'
 import { refuseMoved } from './moved.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 import { Outage } from './outage.ts'
 import { runningVersions } from './process-lock.ts'
 import { queryOf } from './query.ts'
-import { progressOf, REWRITTEN_A_SECOND, rewriteSlice, SLICE_ROWS } from './slices.ts'
+import { LOCK_MS_MAX, progressOf, REWRITTEN_A_SECOND, rewriteSlice, SLICE_ROWS } from './slices.ts'
 
-/** A migration that waits for a table keeps all who come after it waiting for that table too. */
-const LOCK_MS_MAX = 200
 /** What a migration may take from its first lock on, where others go on meanwhile. */
 const HELD_MS_MAX = 400
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -239,12 +237,6 @@ async function finishSlices(
 
 async function isMissing(client: pg.Client, name: string): Promise<boolean> {
   return (await readHistory(client)).missing.includes(name)
-}
-
-/** Whether what a connection holds is its own: a pooler makes up the process id of its connections. */
-export async function hasOwnSession(client: Connection): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_backend_pid() = $1 AS "isOwn"', [client.processId])
-  return rows[0].isOwn
 }
 
 /** Builds an index while its table is written. Killed at any line, it is built anew: what is left of it is invalid, or complete. */

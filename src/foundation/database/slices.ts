@@ -8,8 +8,8 @@ import type { Query } from './query.ts'
 export const SLICE_ROWS = 100
 /** Rows of such a table, a second, by a processor of a small machine. */
 export const REWRITTEN_A_SECOND = 5_000
-/** A slice waits no longer for what its triggers lock, because others wait for its rows meanwhile. */
-const LOCK_MS_MAX = 200
+/** A migration waits no longer for a table, nor a slice for what its triggers lock: others wait behind it meanwhile. */
+export const LOCK_MS_MAX = 200
 
 /** How far the rows of a migration are rewritten. */
 export interface Progress {
@@ -41,16 +41,17 @@ export async function rewriteSlice(
      WHERE "name" = $1 FOR UPDATE SKIP LOCKED`,
     [name],
   )
-  if (kept === undefined || kept.isDone) return kept === undefined ? null : { ...kept, isLast: false }
+  if (kept === undefined) return null
+  if (kept.isDone) return { ...kept, isLast: false }
   const { count, end } = await nextSlice(database, slices, kept.position, rowsMax)
   if (count > 0) await database.query(slices.sql.replaceAll('$slice', between(slices, kept.position, end)))
-  const isDone = count < rowsMax
-  const progress = { rows: kept.rows + count, isDone, isLast: isDone }
+  const rows = kept.rows + count
+  const isLast = count < rowsMax
   await database.query(
     `UPDATE "Upgrade" SET "position" = $2::jsonb, "rows" = $3, "doneAt" = CASE WHEN $4 = 1 THEN clock_timestamp() END WHERE "name" = $1`,
-    [name, JSON.stringify(end), progress.rows, Number(progress.isDone)],
+    [name, JSON.stringify(end), rows, Number(isLast)],
   )
-  return progress
+  return { rows, isDone: isLast, isLast }
 }
 
 async function nextSlice(

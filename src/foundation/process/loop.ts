@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-interface LoopOptions {
+export interface LoopOptions {
   readonly log: { warn(details: object, message: string): void }
   /** What is logged when the work fails, every 10 s at most. */
   readonly complaint: string

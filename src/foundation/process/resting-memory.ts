@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { createLoop, type LoopOptions } from './loop.ts'
 
 /** How long a process has to rest: it worked for less than a fiftieth of this time. */
 const REST_MS = 4_000
@@ -8,34 +9,30 @@ const WORK_MS_MAX = REST_MS / 50
 const WORTH_MS = 2_000
 
 /**
- * Gives the memory of what a process has made back to the system when the process rests, after a start and after a load: V8 alone does so after
- * minutes. Any request waits for it once in so many that took two seconds of the processor.
+ * Gives the memory of what a process has made back to the system when the process rests, after a start and after a load: V8 alone does
+ * so after minutes. At most one request waits for it in each two seconds that the process has worked.
  */
-export function createRestingCollector() {
-  let timer: NodeJS.Timeout | undefined
-  let before = process.cpuUsage()
-  // The start.
-  let worked = Number.POSITIVE_INFINITY
+export function createRestingCollector(log: LoopOptions['log']) {
+  let lookedAt = 0
+  // A start is worth one, however short.
+  let collectedAt = Number.NEGATIVE_INFINITY
 
-  function look(): void {
-    const { user, system } = process.cpuUsage(before)
-    const ms = (user + system) / 1_000
-    before = process.cpuUsage()
-    worked += ms
-    if (ms > WORK_MS_MAX || worked < WORTH_MS) return
+  async function look(): Promise<void> {
+    const workedMs = processorMs()
+    const isResting = workedMs - lookedAt <= WORK_MS_MAX
+    lookedAt = workedMs
+    if (!isResting || workedMs - collectedAt < WORTH_MS) return
     collect()
-    before = process.cpuUsage()
-    worked = 0
+    lookedAt = processorMs()
+    collectedAt = lookedAt
   }
 
-  return {
-    start(): void {
-      timer = setInterval(look, REST_MS).unref()
-    },
-    async stop(): Promise<void> {
-      clearInterval(timer)
-    },
-  }
+  return createLoop(look, { log, complaint: 'memory could not be given back', everyMs: REST_MS })
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void

@@ -1,6 +1,6 @@
-import { type Connection, withConnection } from '../../foundation/database/connection.ts'
+import { type Connection, hasOwnSession, withConnection } from '../../foundation/database/connection.ts'
 import { isAtMost, type Migration, oldestIn, slicedMigrations } from '../../foundation/database/migration.ts'
-import { asStartupError, findMissing, hasOwnSession } from '../../foundation/database/migrations.ts'
+import { asStartupError, findMissing } from '../../foundation/database/migrations.ts'
 import { runningVersions } from '../../foundation/database/process-lock.ts'
 import { queryOf } from '../../foundation/database/query.ts'
 import { progressOf, REWRITTEN_A_SECOND } from '../../foundation/database/slices.ts'
