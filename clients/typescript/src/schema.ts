@@ -4598,7 +4598,7 @@ export interface components {
             BillingCountry: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail: string;
             /** @description The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one. Computed on read; ignored in requests. */
             readonly BillingPaymentMethod: string;
@@ -4910,7 +4910,7 @@ export interface components {
             BillingCountry?: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber?: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail?: string;
             /** @description True: the order was paid through a payment service. A new order is New then, else Unpaid. */
             BillingOnLinePayment?: boolean;

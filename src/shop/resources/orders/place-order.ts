@@ -22,7 +22,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
-import { readBuyer, shippingToBuyer } from './buyer.ts'
+import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
@@ -138,7 +138,9 @@ function newOrder(
   const amounts = lines.map(({ amount }) => amount)
   refuseDiscountAbove(amounts, row, currency)
   row.orderAmount = orderAmount(currency, row, patch.lists.ShipmentList, amounts)
-  if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  if (row.customerId === null && isWithoutContact({ BillingEmail: row.billingEmail, ...details })) {
+    throw wrongField('BillingEmail', 'or BillingPhoneNumber is required for a guest')
+  }
   // As the trigger would say it of the shipments, which spares another version of the row.
   row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
   fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
