@@ -32,7 +32,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
-    .code(answer.kind === 'results' ? answer.status : 200)
+    .code('status' in answer ? (answer.status ?? 200) : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
   return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
 }
