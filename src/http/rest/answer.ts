@@ -42,7 +42,7 @@ export function sendAnswer(
   if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
-    .code(answer.kind === 'results' ? answer.status : 200)
+    .code('status' in answer ? (answer.status ?? 200) : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
   const shown = answer.kind === 'results' && !isOfNewApplication ? withoutCodes(answer) : answer
   return sendCompressible(reply, format === 'xml' ? toXml(shown) : toJson(shown))
