@@ -11,6 +11,7 @@ import { type OAuthServices, oauth } from './http/oauth/routes.ts'
 import { type OperatorServices, operatorRoutes, registerOperatorRoutes } from './http/operator/routes.ts'
 import { type InboxDoorServices, inboxDoor } from './http/pages/developers/inbox-door.ts'
 import { auditRoutes } from './http/pages/people/audit.ts'
+import { merchantTokenRoutes } from './http/pages/people/tokens.ts'
 import { developerRoutes, type PagesServices, pages } from './http/pages/routes.ts'
 import { assembleDocument, type DocumentOptions } from './http/reference/assemble.ts'
 import { examples, samples } from './http/reference/examples.ts'
@@ -110,7 +111,7 @@ export function openApiDocument(options: DocumentOptions) {
     describeRest(examples, samples),
     describeRoutes([...operatorRoutes, ...auditRoutes]),
     describeProcess(),
-    describeRoutes(developerRoutes),
+    describeRoutes([...developerRoutes, ...merchantTokenRoutes]),
     describeOAuth(),
     describeReference(),
   ])
