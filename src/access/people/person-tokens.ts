@@ -67,7 +67,7 @@ export async function makePersonToken(
     const account = accountOf(person)
     const createdAt = now()
     if ((await tx.personToken.count({ where: { ...account, expiresAt: { gt: createdAt } } })) >= TOKENS_MAX) {
-      throw new StoreFailure('conflict', `You have ${TOKENS_MAX} tokens, which is the most; end one first`)
+      throw new StoreFailure('limit-reached', `You have ${TOKENS_MAX} tokens, which is the most; end one first`)
     }
     const expiresAt = new Date(createdAt.getTime() + Days * DAY_MS)
     const stored = { digest: digestOf(token), beginning: token.slice(0, BEGINNING_LENGTH) }

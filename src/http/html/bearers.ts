@@ -34,7 +34,7 @@ export async function personByToken(
   const { sessionCookies } = request.server
   const kinds = Object.keys(areaPaths) as SessionKind[]
   if (kinds.some((each) => sessionCookies.read(request, each) !== undefined)) {
-    throw new StoreFailure('bad-request', 'Send a token or the cookie of a session, and not both', { field })
+    throw new StoreFailure('malformed-request', 'Send a token or the cookie of a session, and not both', { field })
   }
   const token = bearerToken(request.headers.authorization) ?? ''
   const person = await findPersonByToken(services, kind as TokenKind, token)
