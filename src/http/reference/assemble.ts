@@ -26,7 +26,7 @@ export function assembleDocument(
   samples: ExampleSources['samples'],
   parts: readonly ApiPart[],
 ) {
-  const program = JSON.parse(textOf('../../../package.json'))
+  const program = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const servers = [{ url: publicUrl, description: 'The server' }]
   const ownPaths = parts.flatMap(({ paths }) =>
     Object.entries(paths).map(([path, item]) => ({ [path]: { servers, ...item } })),
@@ -47,8 +47,9 @@ export function assembleDocument(
       title: program.name,
       version: program.version,
       summary: program.description,
-      description: textOf('./introduction.md'),
+      description: 'The REST services of a store, in JSON and XML, its notifications, and the routes around them.',
     },
+    externalDocs: { url: `${publicUrl}/docs`, description: 'Guides, conventions, and what may change' },
     // The descriptions differ, because generators name servers after them.
     servers: restPrefixes.map((prefix, index) => ({
       url: `${publicUrl}${prefix}/{version}`,
@@ -116,10 +117,6 @@ function mapValues<From, To>(
   map: (value: From, name: string) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
-}
-
-function textOf(file: string): string {
-  return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
 function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {

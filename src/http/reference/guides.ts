@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { escapeAttribute } from '../../foundation/xml/text.ts'
 import { type Rendered, renderMarkdown } from './markdown.ts'
 
-const folder = new URL('../../../docs/guides/', import.meta.url)
+const docs = new URL('../../../docs/', import.meta.url)
+const folder = new URL('guides/', docs)
 
 /** In the order in which a developer needs them: files of `docs/guides`. */
-const names = [
+const names: readonly string[] = [
   'first-call',
   'first-webhook',
   'stock-sync',
@@ -13,7 +14,7 @@ const names = [
   'oauth',
   'moving-an-old-client',
   'from-cartapi-to-rest',
-] as const
+]
 
 /** Languages of examples, by the ending of their files, in the order of their labels. */
 const languages: Readonly<Record<string, string>> = {
@@ -26,6 +27,8 @@ const languages: Readonly<Record<string, string>> = {
 
 export interface Guide extends Rendered {
   readonly address: string
+  /** For programs that read Markdown, with its examples in it. */
+  readonly markdown: string
 }
 
 export interface Sample {
@@ -38,16 +41,31 @@ export interface Sample {
 
 /** Reads the guides. `local` puts the addresses of this server in place of the sandbox's. */
 export function readGuides(local: (text: string) => string): Guide[] {
-  return names.map((name) => {
-    let count = 0
-    const paragraph = (href: string) => {
-      if (!href.startsWith('examples/')) return undefined
-      count++
-      return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
-    }
-    const text = readFileSync(new URL(`${name}.md`, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
-    const rendered = renderMarkdown(local(text), { paragraph })
-    return { address: `/docs/guides/${name}`, ...rendered }
+  return names.map((name) => readGuide(`guides/${name}`, local))
+}
+
+/** Reads a file below `docs`, given without its ending. */
+export function readGuide(name: string, local: (text: string) => string): Guide {
+  let count = 0
+  const paragraph = (href: string) => {
+    if (!href.startsWith('examples/')) return undefined
+    count++
+    return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
+  }
+  const text = local(readFileSync(new URL(`${name}.md`, docs), 'utf8'))
+  const markdown = text.replace(/^\[Example\]\((examples\/.+)\)$/gm, (_, href) =>
+    examplesIn(href)
+      .map(({ key, note, text: code }) => `\`${note}\`:\n\n\`\`\`${key}\n${code}\n\`\`\``)
+      .join('\n\n'),
+  )
+  return { address: `/docs/${name}`, markdown, ...renderMarkdown(withAddresses(text), { paragraph }) }
+}
+
+/** Links between files of `docs` as links between their pages. */
+export function withAddresses(text: string): string {
+  return text.replace(/\]\((?:docs\/)?(guides\/)?([a-z-]+)\.md/g, (link, at, name) => {
+    if (name === 'policy') return '](/docs/policy'
+    return at !== undefined || names.includes(name) ? `](/docs/guides/${name}` : link
   })
 }
 

@@ -168,7 +168,7 @@ function operationsAt(entries: readonly Entry[], query: string): Entry[] {
 }
 
 /** `/StoreWebAPI/v2/Products/12?limit=1` → `/products/{}` */
-function shapeOf(address: string): string {
+export function shapeOf(address: string): string {
   const [path = ''] = address.toLowerCase().split(/[?#]/)
   return path
     .replace(/^\/[^/]+\/v\d+(?=\/)/, '')

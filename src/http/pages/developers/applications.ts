@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { deprecations } from '../../../access/applications/deprecations.ts'
 import {
   changedOwnApplication,
   changeOwnApplication,
@@ -14,6 +15,7 @@ import {
 } from '../../../access/applications/own/own-applications.ts'
 import { samePrivileges } from '../../../access/applications/privileges.ts'
 import { rulesWithoutSettings } from '../../../access/applications/settings-input.ts'
+import type { MailServices } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
@@ -22,6 +24,7 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
+import { deprecationHeaders, withDeprecation } from '../../server/json/deprecations.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import {
@@ -50,6 +53,7 @@ function settingsBody<S extends z.ZodType>(
 
 const newBody = settingsBody(newOwnApplication, {
   Name: 'Order sync',
+  Kind: 'new',
   CallBackURL: 'https://app.example/callback',
   RedirectURIs: ['https://app.example/oauth'],
   Privileges: { Orders: ['read', 'write'], Products: ['read'] },
@@ -74,6 +78,8 @@ const usingStore = record<UsingStore>('UsingStore')({
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
 
+type NewApplicationServices = OwnApplicationServices & MailServices
+
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
   developerRoute('GET /developers/applications', {
@@ -96,14 +102,22 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'createOwnApplication',
     summary: 'Register an application',
-    description: 'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth.',
+    description:
+      'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth. To leave `Kind` out is deprecated: it makes an existing application until 1 January 2028.',
     body: newBody,
-    answers: { 201: withKeys },
+    answers: { 201: withDeprecation(withKeys, 'Only where the call had no `Kind`.') },
     refusals: [409],
-    run: ({ request, reply, body }, services: OwnApplicationServices) => {
+    run: ({ request, reply, body }, services: NewApplicationServices) => {
       const { id: developerId } = personOf(request, 'developer')
       const create = () =>
-        withFieldsOfForm(request, () => createOwnApplication(services, developerId, body(), actorOf(request)))
+        withFieldsOfForm(request, () => {
+          const given = body()
+          const { publicUrl } = services.config
+          if (given.Kind === undefined) {
+            reply.headers(deprecationHeaders(deprecations['application-without-kind'], publicUrl))
+          }
+          return createOwnApplication(services, developerId, given, actorOf(request))
+        })
       return orShowPage(reply, 'application-created', create, () => newPage(typedForm(request)))
     },
   }),

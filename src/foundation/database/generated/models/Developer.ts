@@ -55,6 +55,7 @@ export type DeveloperCountAggregateOutputType = {
   identityId: number
   email: number
   createdAt: number
+  deprecationsTold: number
   _all: number
 }
 
@@ -88,6 +89,7 @@ export type DeveloperCountAggregateInputType = {
   identityId?: true
   email?: true
   createdAt?: true
+  deprecationsTold?: true
   _all?: true
 }
 
@@ -182,6 +184,7 @@ export type DeveloperGroupByOutputType = {
   identityId: number
   email: string
   createdAt: Date
+  deprecationsTold: string[]
   _count: DeveloperCountAggregateOutputType | null
   _avg: DeveloperAvgAggregateOutputType | null
   _sum: DeveloperSumAggregateOutputType | null
@@ -212,6 +215,7 @@ export type DeveloperWhereInput = {
   identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
@@ -224,6 +228,7 @@ export type DeveloperOrderByWithRelationInput = {
   identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  deprecationsTold?: Prisma.SortOrder
   identity?: Prisma.IdentityOrderByWithRelationInput
   applications?: Prisma.ApplicationOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
@@ -239,6 +244,7 @@ export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
   identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
@@ -251,6 +257,7 @@ export type DeveloperOrderByWithAggregationInput = {
   identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  deprecationsTold?: Prisma.SortOrder
   _count?: Prisma.DeveloperCountOrderByAggregateInput
   _avg?: Prisma.DeveloperAvgOrderByAggregateInput
   _max?: Prisma.DeveloperMaxOrderByAggregateInput
@@ -266,10 +273,12 @@ export type DeveloperScalarWhereWithAggregatesInput = {
   identityId?: Prisma.IntWithAggregatesFilter<"Developer"> | number
   email?: Prisma.StringWithAggregatesFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
 }
 
 export type DeveloperCreateInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -282,6 +291,7 @@ export type DeveloperUncheckedCreateInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
@@ -290,6 +300,7 @@ export type DeveloperUncheckedCreateInput = {
 
 export type DeveloperUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -302,6 +313,7 @@ export type DeveloperUncheckedUpdateInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -313,10 +325,12 @@ export type DeveloperCreateManyInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
 }
 
 export type DeveloperUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
 }
 
 export type DeveloperUncheckedUpdateManyInput = {
@@ -324,6 +338,7 @@ export type DeveloperUncheckedUpdateManyInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
 }
 
 export type DeveloperListRelationFilter = {
@@ -341,6 +356,7 @@ export type DeveloperCountOrderByAggregateInput = {
   identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  deprecationsTold?: Prisma.SortOrder
 }
 
 export type DeveloperAvgOrderByAggregateInput = {
@@ -419,6 +435,15 @@ export type DeveloperUncheckedUpdateManyWithoutIdentityNestedInput = {
   deleteMany?: Prisma.DeveloperScalarWhereInput | Prisma.DeveloperScalarWhereInput[]
 }
 
+export type DeveloperCreatedeprecationsToldInput = {
+  set: string[]
+}
+
+export type DeveloperUpdatedeprecationsToldInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type DeveloperCreateNestedOneWithoutApplicationsInput = {
   create?: Prisma.XOR<Prisma.DeveloperCreateWithoutApplicationsInput, Prisma.DeveloperUncheckedCreateWithoutApplicationsInput>
   connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutApplicationsInput
@@ -483,6 +508,7 @@ export type DeveloperUpdateOneRequiredWithoutInboxesNestedInput = {
 
 export type DeveloperCreateWithoutIdentityInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
@@ -492,6 +518,7 @@ export type DeveloperCreateWithoutIdentityInput = {
 export type DeveloperUncheckedCreateWithoutIdentityInput = {
   id?: number
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
@@ -532,10 +559,12 @@ export type DeveloperScalarWhereInput = {
   identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
 }
 
 export type DeveloperCreateWithoutApplicationsInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
@@ -547,6 +576,7 @@ export type DeveloperUncheckedCreateWithoutApplicationsInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
@@ -570,6 +600,7 @@ export type DeveloperUpdateToOneWithWhereWithoutApplicationsInput = {
 
 export type DeveloperUpdateWithoutApplicationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
@@ -581,6 +612,7 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -588,6 +620,7 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
 
 export type DeveloperCreateWithoutSessionsInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
@@ -599,6 +632,7 @@ export type DeveloperUncheckedCreateWithoutSessionsInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
@@ -622,6 +656,7 @@ export type DeveloperUpdateToOneWithWhereWithoutSessionsInput = {
 
 export type DeveloperUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
@@ -633,6 +668,7 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -640,6 +676,7 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
 
 export type DeveloperCreateWithoutTestStoresInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -651,6 +688,7 @@ export type DeveloperUncheckedCreateWithoutTestStoresInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
@@ -674,6 +712,7 @@ export type DeveloperUpdateToOneWithWhereWithoutTestStoresInput = {
 
 export type DeveloperUpdateWithoutTestStoresInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -685,6 +724,7 @@ export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -692,6 +732,7 @@ export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
 
 export type DeveloperCreateWithoutInboxesInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -703,6 +744,7 @@ export type DeveloperUncheckedCreateWithoutInboxesInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
@@ -726,6 +768,7 @@ export type DeveloperUpdateToOneWithWhereWithoutInboxesInput = {
 
 export type DeveloperUpdateWithoutInboxesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -737,6 +780,7 @@ export type DeveloperUncheckedUpdateWithoutInboxesInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -745,10 +789,12 @@ export type DeveloperUncheckedUpdateWithoutInboxesInput = {
 export type DeveloperCreateManyIdentityInput = {
   id?: number
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
 }
 
 export type DeveloperUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
@@ -758,6 +804,7 @@ export type DeveloperUpdateWithoutIdentityInput = {
 export type DeveloperUncheckedUpdateWithoutIdentityInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -767,6 +814,7 @@ export type DeveloperUncheckedUpdateWithoutIdentityInput = {
 export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
 }
 
 
@@ -832,6 +880,7 @@ export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
@@ -845,6 +894,7 @@ export type DeveloperSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
@@ -853,6 +903,7 @@ export type DeveloperSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
@@ -861,9 +912,10 @@ export type DeveloperSelectScalar = {
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
 }
 
-export type DeveloperOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "identityId" | "email" | "createdAt", ExtArgs["result"]["developer"]>
+export type DeveloperOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "identityId" | "email" | "createdAt" | "deprecationsTold", ExtArgs["result"]["developer"]>
 export type DeveloperInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
@@ -893,6 +945,10 @@ export type $DeveloperPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identityId: number
     email: string
     createdAt: Date
+    /**
+     * Names of deprecations of which a mail was written.
+     */
+    deprecationsTold: string[]
   }, ExtArgs["result"]["developer"]>
   composites: {}
 }
@@ -1325,6 +1381,7 @@ export interface DeveloperFieldRefs {
   readonly identityId: Prisma.FieldRef<"Developer", 'Int'>
   readonly email: Prisma.FieldRef<"Developer", 'String'>
   readonly createdAt: Prisma.FieldRef<"Developer", 'DateTime'>
+  readonly deprecationsTold: Prisma.FieldRef<"Developer", 'String[]'>
 }
     
 
