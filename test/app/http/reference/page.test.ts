@@ -201,10 +201,32 @@ describe('the search', () => {
     ['put https://shop.example/StoreWebAPI/v2/products/12?x=1', 'Update a product', /\/updateProduct$/],
     ['/Products', 'List products', /\/listProducts$/],
     ['stock of my warehouse', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
+    ['stock', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
+    ['orders', 'Export orders and miss none', /^\/docs\/guides\/order-export$/],
+    ['token', 'Connect stores by OAuth', /^\/docs\/guides\/oauth$/],
+    ['deprecation', 'What is stable', /^\/docs\/policy#/],
+    ['versioning', 'What is stable', /^\/docs\/policy#/],
+    ['test mode', 'Make a test store', /\/createTestStore$/],
+    ['place order', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['purchase', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['api key', 'PrivateKey', /#answer\.PrivateKey$/],
+    ['rate limit', 'Limits', /^\/docs\/reference\/conventions#limits$/],
     ['Idempotency-Key', 'Idempotency-Key', /#parameter\.Idempotency-Key$/],
   ])('for %s finds %s first', async (words, title, address) => {
     const [first] = foundIn(await search(words))
     expect(first).toEqual({ title, address: expect.stringMatching(address) })
+  })
+
+  test.each([
+    ['invntory', 'inventory'],
+    ['webhoook', 'webhook'],
+    ['prodact', 'product'],
+    ['update prduct', 'update product'],
+  ])('for %s finds what %s does, and says so', async (wrong, right) => {
+    const page = await search(wrong)
+    expect(foundIn(page)).toEqual(foundIn(await search(right)))
+    expect(page).toContain(`Found for <strong>${right}</strong>`)
+    expect(await search(right)).not.toContain('Found for')
   })
 
   test('finds what stands in the changelog, and leads to its part', async () => {
