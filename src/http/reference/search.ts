@@ -112,7 +112,8 @@ function rankOf(one: Indexed, terms: readonly Term[], fits: readonly number[]): 
   // A title that says this in one piece is meant more likely, and more so if it says nothing else.
   const exact =
     title === query ? (terms.length > 1 ? 200 : 100) : isNamed(id, terms) ? 60 : beginnings.includes(query) ? 25 : 0
-  const leading = entry.kind === 'guide' && terms.every((term) => isAbout(one, term)) ? LEADING : 0
+  const leading =
+    entry.kind === 'guide' && terms.every((term) => isAbout(one, term)) ? LEADING + (entry.context === '' ? 20 : 0) : 0
   return fits.reduce((sum, fit) => sum + fit, 0) + exact + leading + weights[entry.kind] - title.length / 1_000
 }
 

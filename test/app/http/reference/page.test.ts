@@ -118,16 +118,32 @@ describe('every page below /docs', () => {
     expect(body).toMatch(/id="parameter\.If-Match"/)
     expect(body).toContain('text, at most 65,535 characters')
     expect(body).toContain('&lt;SKUInfo&gt;')
-    expect(body).toContain('curl -X PUT &#39;http://api.shop.example/StoreWebAPI/v1/Products/1&#39;')
+    expect(body).toContain("curl -X PUT 'http://api.shop.example/StoreWebAPI/v1/Products/1'")
     expect(body).toContain('<th role="rowheader" scope="row">412</th>')
     expect(pages.get('/docs/reference/Webhooks/createWebhook')?.body).toContain('1 (OrderNew), 2 (OrderStatusChange)')
   })
 
+  test('folds what lies in other members and behind the first twenty, and has a request in TypeScript', () => {
+    const { body } = pages.get('/docs/reference/Products/getProduct') ?? { body: '' }
+    const open = body.replace(/<details>[\s\S]*<\/details>/g, '')
+    const [all, shown] = [body, open].map((text) => text.match(/ id="answer\./g)?.length ?? 0)
+    expect([all, shown]).toEqual([
+      expect.toSatisfy((count) => Number(count) > 150),
+      expect.toSatisfy((count) => Number(count) <= 20),
+    ])
+    expect(body).toContain('<small class="quiet">such as HO15093</small>')
+    expect(body).toContain('The other')
+    expect(body).toContain("await store.get('/Products/{catalogid}', { path: { catalogid: 1 } })")
+    expect(pages.get('/docs/reference/Operator/createStore')?.body).toMatch(
+      /Authorization: `Bearer \$\{process\.env\.OPERATOR_KEY\}`/,
+    )
+  })
+
   test('of an operation that takes a form shows it as one', () => {
     const { body } = pages.get('/docs/reference/OAuth/exchangeCode') ?? { body: '' }
-    expect(body).toContain('-d &#39;grant_type=authorization_code&#39;')
+    expect(body).toContain("-d 'grant_type=authorization_code'")
     expect(body).toContain("-F 'grant_type=authorization_code'")
-    expect(body).not.toMatch(/-d &#39;\{|changes the store|client_secret=/)
+    expect(body).not.toMatch(/-d '\{|changes the store|client_secret=/)
   })
 
   test('of notifications has a line for each kind, and says at most once how they are signed', () => {
@@ -202,6 +218,7 @@ describe('the search', () => {
     ['/Products', 'List products', /\/listProducts$/],
     ['stock of my warehouse', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
     ['stock', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
+    ['webhook', 'Receive the first webhook', /^\/docs\/guides\/first-webhook$/],
     ['orders', 'Export orders and miss none', /^\/docs\/guides\/order-export$/],
     ['token', 'Connect stores by OAuth', /^\/docs\/guides\/oauth$/],
     ['deprecation', 'What is stable', /^\/docs\/policy#/],
