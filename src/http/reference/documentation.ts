@@ -106,7 +106,7 @@ function policyOf(local: (text: string) => string): Guide {
     const [since, sunset] = [each.since, each.sunset].map((at) => at.toISOString().slice(0, 'YYYY-MM-DD'.length))
     return `- ${english(each.what)} Deprecated from ${since} on, until ${sunset} at least: [what changed](${addressOf(each)})`
   })
-  return readGuide('policy', (text) => `${local(text)}\n${list.join('\n')}\n`)
+  return readGuide('policy', local, `\n${list.join('\n')}\n`)
 }
 
 /** Every page, by its address. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { escapeAttribute } from '../../foundation/xml/text.ts'
+import { colouredHtml } from './colours.ts'
 import { type Rendered, renderMarkdown } from './markdown.ts'
 
 const docs = new URL('../../../docs/', import.meta.url)
@@ -44,21 +45,31 @@ export function readGuides(local: (text: string) => string): Guide[] {
   return names.map((name) => readGuide(`guides/${name}`, local))
 }
 
-/** Reads a file below `docs`, given without its ending. */
-export function readGuide(name: string, local: (text: string) => string): Guide {
+/** Reads a file below `docs`, given without its ending, with more Markdown behind it. */
+export function readGuide(name: string, local: (text: string) => string, more = ''): Guide {
   let count = 0
   const paragraph = (href: string) => {
     if (!href.startsWith('examples/')) return undefined
     count++
     return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
   }
-  const text = local(readFileSync(new URL(`${name}.md`, docs), 'utf8'))
-  const markdown = text.replace(/^\[Example\]\((examples\/.+)\)$/gm, (_, href) =>
+  const source = readFileSync(new URL(`${name}.md`, docs), 'utf8') + more
+  const markdown = local(source).replace(/^\[Example\]\((examples\/.+)\)$/gm, (_, href) =>
     examplesIn(href)
       .map(({ key, note, text: code }) => `\`${note}\`:\n\n\`\`\`${key}\n${code}\n\`\`\``)
       .join('\n\n'),
   )
-  return { address: `/docs/${name}`, markdown, ...renderMarkdown(withAddresses(text), { paragraph }) }
+  // Code has its colours by what stands in the file.
+  const { html, title, summary, sections } = renderMarkdown(withAddresses(source), { paragraph })
+  const localSections = sections.map((section) => ({ ...section, text: local(section.text) }))
+  return {
+    address: `/docs/${name}`,
+    markdown,
+    html: local(html),
+    title,
+    summary: local(summary),
+    sections: localSections,
+  }
 }
 
 /** Links between files of `docs` as links between their pages. */
@@ -92,7 +103,7 @@ export function samplesHtml(name: string, legend: string, samples: readonly Samp
   const blocks = samples.map(({ key, label, note, text }) => {
     const id = `${name}-${key}`
     const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeAttribute).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" data-copied="Copied" hidden>Copy</button></p>`
-    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${escapeAttribute(text)}</code></pre></div>`
+    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${colouredHtml(text)}</code></pre></div>`
   })
   return `<div class="samples"><fieldset><legend>${escapeAttribute(legend)}</legend>${radios.join(' ')}</fieldset>${blocks.join('')}</div>`
 }

@@ -154,6 +154,7 @@ describe('every page below /docs', () => {
 
   test('of a guide has its examples in each language, with a label', () => {
     const { body } = pages.get('/docs/guides/order-export') ?? { body: '' }
+    expect(body).toContain('<span class="code-k">import</span>')
     for (const label of ['curl', 'TypeScript', 'Python', 'PHP', 'C#'])
       expect(body).toContain(`<p class="caption">${label} · `)
   })
