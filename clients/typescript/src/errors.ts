@@ -1,4 +1,4 @@
-import type { components } from './schema.ts'
+import type { components } from '../lib/schema.d.ts'
 
 export type ResultItem = components['schemas']['ResponseInfo']
 

@@ -4,13 +4,14 @@ import { type Rendered, renderMarkdown } from './markdown.ts'
 
 const folder = new URL('../../../docs/guides/', import.meta.url)
 
-/** In the order in which a developer needs them: files of `docs/guides`. */
+/** In the order in which a developer needs them: files of `docs/guides`, and the README of the client. */
 const names = [
   'first-call',
   'first-webhook',
   'stock-sync',
   'order-export',
   'oauth',
+  'client',
   'moving-an-old-client',
   'from-cartapi-to-rest',
 ] as const
@@ -45,7 +46,8 @@ export function readGuides(local: (text: string) => string): Guide[] {
       count++
       return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
     }
-    const text = readFileSync(new URL(`${name}.md`, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
+    const file = name === 'client' ? '../../clients/typescript/README.md' : `${name}.md`
+    const text = readFileSync(new URL(file, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
     const rendered = renderMarkdown(local(text), { paragraph })
     return { address: `/docs/guides/${name}`, ...rendered }
   })

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ import { merchantAccount } from '../../../support/signed-in.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { type ListeningServer, openListeningServer } from '../../browser/browser.ts'
 
-// The package as `npm pack` makes it, installed without a network into an empty folder, against a server on this machine.
+// The package as the server has it, installed by npm into an empty folder, against a server on this machine.
 
 const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -41,7 +41,8 @@ let url: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'store-platform-package-'))
-  ;[server] = await Promise.all([openListeningServer(), install(folder)])
+  server = await openListeningServer()
+  await install(folder, `${server.origin}/docs/client.tgz`)
   dispatcher = new Dispatcher({
     ...server.services,
     metrics: createDispatcherMetrics(new Registry()),
@@ -49,7 +50,7 @@ beforeAll(async () => {
   })
   shop = await server.openStore()
   url = `${server.origin}/StoreWebAPI/v2`
-  const installed = join(folder, 'app/node_modules/store-platform-client/dist/index.js')
+  const installed = join(folder, 'app/node_modules/store-platform-client/lib/index.js')
   client = await import(pathToFileURL(installed).href)
 })
 afterAll(async () => {
@@ -59,16 +60,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Packs a copy, so that nothing is made in the project, and installs it into `app`. */
-async function install(folder: string): Promise<void> {
-  const [copy, app] = [join(folder, 'package'), join(folder, 'app')]
-  await cp(source, copy, { recursive: true })
-  await symlink(modules, join(folder, 'node_modules'))
+/** Installs it into `app`, with a cache of its own: a kept package would not be asked for. */
+async function install(folder: string, address: string): Promise<void> {
+  const app = join(folder, 'app')
   await mkdir(app)
   await writeFile(join(app, 'package.json'), '{ "type": "module", "private": true }')
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy })
-  const file = join(folder, stdout.trim().split('\n').at(-1) ?? '')
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', file], { cwd: app })
+  const quiet = ['--no-audit', '--no-fund', '--silent', '--cache', join(folder, 'cache')]
+  await run('npm', ['install', ...quiet, address], { cwd: app })
 }
 
 const keys = () => {
@@ -93,7 +91,7 @@ test('what the README shows compiles as strictly as the compiler can, and does w
   const receiver = await freePort()
   const program = blocks
     .join('\n')
-    .replaceAll('https://shop.example', server.origin)
+    .replaceAll('http://localhost:3000', server.origin)
     .replaceAll('8080', String(receiver))
   const app = join(folder, 'app')
   await writeFile(join(app, 'program.ts'), program)
