@@ -7,11 +7,13 @@ const folder = new URL('../../../docs/guides/', import.meta.url)
 /** In the order in which a developer needs them: files of `docs/guides`, and the README of the client. */
 const names = [
   'first-call',
+  'try-it',
   'first-webhook',
   'stock-sync',
   'order-export',
   'oauth',
   'client',
+  'going-live',
   'moving-an-old-client',
   'from-cartapi-to-rest',
 ] as const
