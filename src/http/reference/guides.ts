@@ -9,6 +9,7 @@ const names = [
   'first-call',
   'try-it',
   'first-webhook',
+  'errors',
   'stock-sync',
   'order-export',
   'oauth',

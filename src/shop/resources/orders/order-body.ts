@@ -96,13 +96,13 @@ function refuseNames(fields: FieldSet, body: unknown, path: string): void {
     const fieldPath = `${path}${name || given.slice(0, 50)}`
     if (field === undefined) {
       const logMessage = `${path || 'The order: '}a field that cannot be sent`
-      throw new StoreFailure('bad-request', `${fieldPath} is not a field that can be sent`, {
+      throw new StoreFailure('unknown-field', `${fieldPath} is not a field that can be sent`, {
         field: fieldPath,
         logMessage,
       })
     }
     if (isComputed(name, field)) {
-      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent')
+      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent', 'read-only-field')
     }
     if (field.kind !== 'list' || !Array.isArray(member)) continue
     for (const [index, item] of member.entries()) refuseNames(field.fields, item, `${fieldPath}[${index}].`)
@@ -111,19 +111,21 @@ function refuseNames(fields: FieldSet, body: unknown, path: string): void {
 
 function refuseItems(items: readonly Patch[]): void {
   if (items.length === 0 || items.length > ORDER_ITEMS_MAX) {
-    throw wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`)
+    const code = items.length === 0 ? 'missing-field' : 'too-many-items'
+    throw wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`, code)
   }
   items.forEach(({ columns }, index) => {
     const path = `OrderItemList[${index}]`
-    if (!columns.productId && !columns.sku) throw wrongField(`${path}.CatalogID`, 'is required, or ItemID')
-    if (columns.quantity === undefined) throw wrongField(`${path}.ItemQuantity`, 'is required')
-    if (Number(columns.quantity) <= 0) throw wrongField(`${path}.ItemQuantity`, 'must be more than 0')
+    if (!columns.productId && !columns.sku)
+      throw wrongField(`${path}.CatalogID`, 'is required, or ItemID', 'missing-field')
+    if (columns.quantity === undefined) throw wrongField(`${path}.ItemQuantity`, 'is required', 'missing-field')
+    if (Number(columns.quantity) <= 0) throw wrongField(`${path}.ItemQuantity`, 'must be more than 0', 'out-of-range')
   })
 }
 
 function refuseNegative({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): void {
   for (const name of names) {
     const { column = '' } = fields.get(name) as ValueField
-    if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative')
+    if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative', 'out-of-range')
   }
 }

@@ -51,7 +51,7 @@ export async function makeLines(caller: Caller, items: readonly Patch[], priceLe
     const path = `OrderItemList[${index}]`
     const name = named[index] as NamedProduct
     const product = products.get(name.productId)
-    if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+    if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist', 'unknown-reference')
     const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
     return makeLine(item, name, product, { priceLevel, orderedQuantity, path, currency: caller.store.currency })
   })
@@ -72,7 +72,8 @@ function makeLine(
   { priceLevel, orderedQuantity, path, currency }: LineContext,
 ): OrderLine {
   const { details } = product
-  if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)
+  if (product.notForSale)
+    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`, 'not-for-sale')
   const quantity = Number(item.columns.quantity)
   refuseQuantity(product, quantity, `${path}.ItemQuantity`)
 
@@ -90,7 +91,11 @@ function makeLine(
   })
   if (unitPrice + optionPrice < 0n) {
     const each = `${toNumber(unitPrice + optionPrice)} ${currency}`
-    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, whose price with options is below 0: ${each}`)
+    throw wrongField(
+      `${path}.CatalogID`,
+      `names ${product.sku}, whose price with options is below 0: ${each}`,
+      'out-of-range',
+    )
   }
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
@@ -104,8 +109,8 @@ function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: s
   const minimum = Number(details.MinimumQuantity ?? 0)
   const maximum = Number(details.MaximumQuantity ?? 0)
   refuseFraction({ sku, details }, quantity, path)
-  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`)
-  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`)
+  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`, 'out-of-range')
+  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`, 'out-of-range')
   if (details.AllowOnlyMultiples === true && minimum > 0 && exact(quantity) % exact(minimum) !== 0n) {
     throw wrongField(path, `must be a multiple of ${minimum} for ${sku}`)
   }

@@ -138,7 +138,8 @@ function newOrder(
   const amounts = lines.map(({ amount }) => amount)
   refuseDiscountAbove(amounts, row, currency)
   row.orderAmount = orderAmount(currency, row, patch.lists.ShipmentList, amounts)
-  if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  if (row.customerId === null && row.billingEmail === '')
+    throw wrongField('BillingEmail', 'is required for a guest', 'missing-field')
   // As the trigger would say it of the shipments, which spares another version of the row.
   row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
   fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
@@ -172,13 +173,18 @@ function weightOf(lines: readonly OrderLine[]): number {
 function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
   const number = Number(patch.columns.shipmentId ?? 0)
   if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
-  throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
+  throw wrongField(
+    `${path}.ItemShipmentID`,
+    `must be the number of a shipment of this order, 1 to ${shipmentCount}`,
+    'unknown-reference',
+  )
 }
 
 function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
   const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
   const total = partsOf(lines, costs, order, currency).sum
-  if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
+  if (total > ORDER_AMOUNT_MAX)
+    throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`, 'out-of-range')
   return Math.max(toNumber(total), 0)
 }
 

@@ -129,7 +129,7 @@ export async function findProducts(caller: Caller, items: readonly Patch[]): Pro
     if (columns.productId) return { productId: Number(columns.productId), optionCode: null }
     const found = bySku.get(skuIn(columns.sku))
     if (found) return found
-    throw wrongField(`OrderItemList[${index}].ItemID`, 'is not the SKU of a product in this store')
+    throw wrongField(`OrderItemList[${index}].ItemID`, 'is not the SKU of a product in this store', 'unknown-reference')
   })
 }
 

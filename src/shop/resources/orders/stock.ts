@@ -141,7 +141,7 @@ export async function takeStock(caller: Caller, orderId: number, lines: readonly
 function outOfStock({ product, variant, path }: OrderLine, quantity: number): StoreFailure {
   const stock = Math.max(0, (variant ?? product).stock)
   const message = `${path}.ItemQuantity is more than there is: ${skuOf(product, variant)} has ${stock} in stock, and ${quantity} are ordered`
-  return new StoreFailure('conflict', message, { field: `${path}.ItemQuantity` })
+  return new StoreFailure('insufficient-stock', message, { field: `${path}.ItemQuantity` })
 }
 
 /**
