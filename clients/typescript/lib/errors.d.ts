@@ -1,5 +1,7 @@
 import type { components } from '../lib/schema.d.ts';
 export type ResultItem = components['schemas']['ResponseInfo'];
+/** Why something was refused (`/docs/errors`). Later servers may add codes: treat an unknown one as `invalid-value`. */
+export type ErrorCode = components['schemas']['ErrorCode'];
 /** No answer came. `cause`: what the platform says of the connection, such as `ECONNREFUSED`, where it does. */
 export declare class NoAnswerError extends Error {
     readonly name = "NoAnswerError";
@@ -10,10 +12,12 @@ export declare class NoAnswerError extends Error {
 export declare class StoreError extends Error {
     readonly name = "StoreError";
     readonly status: number;
+    /** That of the first item. Null: something before the server refused, such as a proxy. */
+    readonly code: ErrorCode | null;
     readonly items: readonly ResultItem[];
     /** By which the server's log names the request. */
     readonly requestId: string;
     /** How long to wait, where the server says so. */
     readonly retryAfterMs: number | null;
-    constructor(status: number, items: readonly ResultItem[], requestId: string, retryAfterMs: number | null);
+    constructor({ status, code, requestId, retryAfterMs }: Pick<StoreError, 'status' | 'code' | 'requestId' | 'retryAfterMs'>, items: readonly ResultItem[]);
 }

@@ -15,15 +15,18 @@ export class NoAnswerError extends Error {
 export class StoreError extends Error {
     name = 'StoreError';
     status;
+    /** That of the first item. Null: something before the server refused, such as a proxy. */
+    code;
     items;
     /** By which the server's log names the request. */
     requestId;
     /** How long to wait, where the server says so. */
     retryAfterMs;
-    constructor(status, items, requestId, retryAfterMs) {
+    constructor({ status, code, requestId, retryAfterMs }, items) {
         const message = items.map(({ Value, Message }) => (Value === '' ? Message : `${Value}: ${Message}`)).join('; ');
         super(`${status} ${message || 'without a body'} (request ${requestId || 'unknown'})`);
         this.status = status;
+        this.code = code;
         this.items = items;
         this.requestId = requestId;
         this.retryAfterMs = retryAfterMs;

@@ -122,7 +122,7 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     if (lines.includes('connect connected')) await delivered()
     if (lines.some((line) => line.startsWith('order'))) break
   }
-  expect(lines).toEqual(['12 statuses', 'CUP 3', '0 on sale', '400 ManufacturerID', 'connect connected', 'order 1'])
+  expect(lines).toEqual(['12 statuses', 'CUP 3', '0 on sale', 'unknown-reference ManufacturerID', 'connect connected', 'order 1'])
 })
 
 /** Sends what is due once the program has asked for a test. */
@@ -153,6 +153,9 @@ describe('a client', () => {
     const none = []
     for await (const maker of store.list('/Manufacturers', { query: { manufacturer: 'nobody' } })) none.push(maker)
     expect(none).toEqual([])
+    // @ts-expect-error: no code of the list
+    const isUnknown = (error: Client.StoreError) => error.code === 'out-of-stock'
+    expect(isUnknown).toBeTypeOf('function')
     // What is wrong is no empty list.
     const lost = client.createClient({ ...keys(), url: `${url}/nowhere` }).pages('/Manufacturers')
     await expect(lost.next()).rejects.toMatchObject({ name: 'StoreError', status: 404 })
@@ -166,6 +169,7 @@ describe('a client', () => {
     await expect(refused).rejects.toMatchObject({
       name: 'StoreError',
       status: 400,
+      code: 'missing-field',
       requestId: expect.stringMatching(/./),
       items: [{ Value: 'ManufacturerName' }],
     })
@@ -191,7 +195,7 @@ describe('a client', () => {
 
     expect(await store.getIfChanged('/Category/{categoryid}', etag ?? '', { path })).toBe(null)
     expect((await change(1)).status).toBe(200)
-    await expect(change(2)).rejects.toMatchObject({ status: 412 })
+    await expect(change(2)).rejects.toMatchObject({ status: 412, code: 'precondition-failed' })
     const changed = await store.getIfChanged('/Category/{categoryid}', etag ?? '', { path })
     expect(changed?.data[0]?.Sorting).toBe(1)
     expect((await store.delete('/Category/{categoryid}', { path })).status).toBe(200)
@@ -234,7 +238,7 @@ describe('repetitions', () => {
     const { store, requests } = await scripted([
       'lost',
       { status: 503, headers: soon },
-      { status: 409, headers: soon, body: [{ Key: 'Error', Value: 'Idempotency-Key', Status: '409', Message: '' }] },
+      { status: 409, headers: { ...soon, 'x-error-code': 'in-progress' } },
       { status: 201, body: [{ Key: 'CatalogID', Value: '1', Status: '201', Message: '' }] },
     ])
     const { data } = await store.post('/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup' } } })
@@ -244,7 +248,7 @@ describe('repetitions', () => {
   })
 
   test.each([
-    ['a conflict with what is stored', { status: 409, headers: soon }, 1],
+    ['a conflict with what is stored', { status: 409, headers: { ...soon, 'x-error-code': 'insufficient-stock' } }, 1],
     ['a defect', { status: 500 }, 1],
     ['a wait that is too long', { status: 429, headers: { 'retry-after': '3600' } }, 1],
     ['what does not pass', { status: 503, headers: soon }, 5],
