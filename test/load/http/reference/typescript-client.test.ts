@@ -122,7 +122,14 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     if (lines.includes('connect connected')) await delivered()
     if (lines.some((line) => line.startsWith('order'))) break
   }
-  expect(lines).toEqual(['12 statuses', 'CUP 3', '0 on sale', 'unknown-reference ManufacturerID', 'connect connected', 'order 1'])
+  expect(lines).toEqual([
+    '12 statuses',
+    'CUP 3',
+    '0 on sale',
+    'unknown-reference ManufacturerID',
+    'connect connected',
+    'order 1',
+  ])
 })
 
 /** Sends what is due once the program has asked for a test. */
