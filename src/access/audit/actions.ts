@@ -17,6 +17,7 @@ export const auditActions = {
   'subscription.removed': t('Application removed from the store'),
   'subscription.bodies-kept': t('Bodies of refused requests are kept'),
   'subscription.bodies-deleted': t('Bodies of refused requests are no longer kept'),
+  'subscription.orders-bounded': t('Orders an hour that an application may place'),
   'token.brought': t('Token brought along from another platform'),
   'token.issued': t('Access token given'),
   'token.revoked': t('Access token revoked'),

@@ -62,16 +62,25 @@ export async function attemptAt(
   owner: KeyOwner,
   { header, address, body }: { header: unknown; address: readonly unknown[]; body: readonly string[] },
 ): Promise<Attempt> {
+  const { scope, bodyHash } = hashesOf(header, address, body)
+  const claim = await claimRequest(owner, { scope, bodyHash })
+  if (claim.kind === 'in-progress') throw inProgress()
+  if (claim.kind !== 'other-body') return claim.attempt
+  throw keyReused()
+}
+
+/** What is stored of a key at an address, and of the body that came with it. Throws `bad-request` for a malformed key. */
+export function hashesOf(header: unknown, address: readonly unknown[], body: readonly string[]) {
   // A structured field may be quoted.
   const key = String(header).replace(/^"(.*)"$/, '$1')
   if (!/^[!-~]{1,255}$/.test(key))
     throw refusal('malformed-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
   // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
-  const bodyHash = hash(key, ...body)
-  const claim = await claimRequest(owner, { scope: hash(JSON.stringify(address), key), bodyHash })
-  if (claim.kind === 'in-progress') throw inProgress()
-  if (claim.kind !== 'other-body') return claim.attempt
-  throw refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
+  return { scope: hash(JSON.stringify(address), key), bodyHash: hash(key, ...body) }
+}
+
+export function keyReused(): StoreFailure {
+  return refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
 }
 
 function refusal(code: 'malformed-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {

@@ -88,6 +88,37 @@ export function oneOf(refusals: readonly StoreFailure[]): StoreFailure {
   return new StoreFailure(code, inWords('message'), { field, status, parts, logMessage: inWords('logMessage') })
 }
 
+/** What some work is refused for; none: it was done. */
+export async function refusalsOf(work: () => Promise<unknown>): Promise<readonly StoreFailure[]> {
+  try {
+    await work()
+    return []
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.status >= 500) throw error
+    return error.parts.length > 0 ? error.parts : [error]
+  }
+}
+
+/** Makes each of `items`, and throws one refusal that names all that are refused; with `refused` it adds them there instead. */
+export function allOrRefused<T, Made>(
+  items: readonly T[],
+  make: (item: T, index: number) => Made,
+  refused?: StoreFailure[],
+): Made[] {
+  const refusals = refused ?? []
+  const made = items.flatMap((item, index) => {
+    try {
+      return [make(item, index)]
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error
+      refusals.push(error)
+      return []
+    }
+  })
+  if (refused === undefined && refusals.length > 0) throw oneOf(refusals)
+  return made
+}
+
 function unknownMember({ path, within }: UnknownMember, type: ObjectType, handling: Handling): StoreFailure {
   const places = path.split('.')
   const name = places.at(-1) ?? ''

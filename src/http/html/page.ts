@@ -106,6 +106,7 @@ const notices = new Map(
     agreed: t('The application now has the privileges it asked for.'),
     'bodies-kept': t('What refused requests of the application send is kept from now on.'),
     'bodies-deleted': t('What refused requests sent is deleted, and no longer kept.'),
+    'orders-bounded': t('The number of orders an hour is saved. It counts from now on.'),
     unsubscribed: t('The application is removed. Its token no longer works.'),
     'user-key-rotated': t('There is a new user key. The former one no longer works.'),
     'settings-saved': t('The settings are saved.'),

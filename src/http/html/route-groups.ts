@@ -1,10 +1,11 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
 import { z } from 'zod'
+import { accessesOf } from '../../access/applications/privileges.ts'
 import { privilegeInWords } from '../../access/applications/privileges-input.ts'
 import { applicationKindNote, applicationKinds, applicationName } from '../../access/applications/settings-input.ts'
 import type { Access, Privileges } from '../../engine/caller.ts'
-import { servedResources } from '../../shop/registry.ts'
+import { privilegedServices } from '../../shop/registry.ts'
 import type { Privilege } from '../../shop/staff/roles.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json/json-routes.ts'
 import { retryAfter } from '../server/json/openapi.ts'
@@ -15,18 +16,15 @@ export const time = z.iso.datetime()
 /** What records say of a key that another platform made. */
 export const broughtAlong = 'brought along from another platform: rotate it when you can'
 
-/** The services that privileges may name. */
-export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
-
 const access = (service: string) =>
   z
-    .array(z.enum(['read', 'write']))
+    .array(z.enum(accessesOf(service)))
     .optional()
     .describe(privilegeInWords(service))
 
 /** Privileges. Null: all. */
 export const privileges: z.ZodType<Privileges> = z
-  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access(service)])))
+  .strictObject(Object.fromEntries(privilegedServices.map((service) => [service, access(service)])))
   .nullable() as z.ZodType<Privileges>
 
 /** The members that all records of an application have. */

@@ -30,8 +30,7 @@ export function sendAnswer(
   if (isRefusal(answer) && answer.kind === 'results') noteRefusal(request, { reason: withoutQuoted(request.refusal) })
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
-  if (answer.kind === 'results' && comesBack.includes(answer.status) && !reply.hasHeader('retry-after'))
-    reply.header('retry-after', '1')
+  if (code !== null && comesBack.includes(code) && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
   const { accept } = request.headers
   const { isOfNewApplication } = request
   if (isRefusal(answer) && acceptsProblem(accept)) {
@@ -42,7 +41,7 @@ export function sendAnswer(
   if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
-    .code(answer.kind === 'results' ? answer.status : 200)
+    .code('status' in answer ? (answer.status ?? 200) : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
   const shown = answer.kind === 'results' && !isOfNewApplication ? withoutCodes(answer) : answer
   return sendCompressible(reply, format === 'xml' ? toXml(shown) : toJson(shown))
@@ -86,8 +85,8 @@ function withoutCodes(answer: ResultsAnswer): ResultsAnswer {
   return { ...answer, items: answer.items.map(({ Code: _, ...item }) => item) }
 }
 
-/** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
-const comesBack = [409, 503]
+/** Codes worth a retry after a second: a conflict with a request in progress, an outage. */
+const comesBack: readonly ErrorCode[] = ['in-progress', 'unavailable']
 
 export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)

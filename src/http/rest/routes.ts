@@ -265,7 +265,7 @@ const addresses = servedResources.flatMap((resource) => {
   const endpoints = endpointsOf(resource)
   return endpoints.map((endpoint) => ({ resource, endpoint, known: parametersOf(endpoint, resource, endpoints) }))
 })
-const ownRoots = addresses.flatMap(({ endpoint: { root } }) => root ?? [])
+const ownRoots = new Set(addresses.flatMap(({ endpoint: { root } }) => root ?? []))
 const serviceNames = [...servedResources.map(({ service }) => service), ...ownRoots]
 const knownNames = new Set(
   [...servedResources.flatMap(({ names }) => names), ...ownRoots].map((name) => name.toLowerCase()),

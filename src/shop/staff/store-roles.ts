@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { allows, exceeds } from '../../access/applications/privileges.ts'
+import { allows, mayGive } from '../../access/applications/privileges.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { noSuchStore } from '../../access/stores/caller-store.ts'
 import type { Privileges } from '../../engine/caller.ts'
@@ -115,7 +115,7 @@ export async function listRoles(db: Db | Transaction, storeId: number): Promise<
 
 /** Whether somebody with these privileges may give the role, and take it. */
 export function mayGrant(privileges: Privileges, role: RoleOfAccount): boolean {
-  return !exceeds(privilegesOf(role), privileges)
+  return mayGive(privileges, privilegesOf(role))
 }
 
 /** Throws (403) for a role that may do more than `privileges`: nobody gives more than they have, nor takes it from others. */

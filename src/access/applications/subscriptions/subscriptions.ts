@@ -5,13 +5,13 @@ import type { Application, Prisma } from '../../../foundation/database/generated
 import type { Outbound } from '../../../foundation/outbound/outbound.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { generateKey, isOneOf } from '../../../foundation/values/secrets.ts'
-import { type Actor, aboutApplication, recordAudit } from '../../audit/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type AccessServices, announceAccess, changeAccess } from '../../stores/access-changes.ts'
 import { requireFreeKeys } from '../../stores/brought-keys.ts'
 import { storeById } from '../../stores/caller-store.ts'
 import { privilegesColumn } from '../applications.ts'
 import { deleteBodies } from '../calls/call-log.ts'
-import { exceeds, samePrivileges } from '../privileges.ts'
+import { mayGive, samePrivileges } from '../privileges.ts'
 import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
 import {
   abandonHandshake,
@@ -25,8 +25,10 @@ import {
 import { addRemovalNotice } from './removal-notices.ts'
 import {
   insertSubscription,
+  lockParties,
   noSuchPublicKey,
   noSuchSubscription,
+  type Parties,
   type Subscribed,
   subscribedOf,
 } from './subscription-rows.ts'
@@ -168,7 +170,7 @@ async function insert(
 
 /** Returns the privileges, if nobody grants more than they have themselves. */
 function grantedBy(grantable: Privileges, asked: Privileges): Privileges {
-  if (!exceeds(asked, grantable)) return asked
+  if (mayGive(grantable, asked)) return asked
   const message = 'The application asks for more than your role in this store may do: an owner can let it in'
   throw new StoreFailure('forbidden', message)
 }
@@ -382,18 +384,4 @@ function agree(
     await recordAudit(tx, services.now, { actor, action: 'subscription.agreed', ...parties.about, details })
     return true
   })
-}
-
-type Parties = NonNullable<Awaited<ReturnType<typeof lockParties>>>
-
-/**
- * Locks store and application, before any lock on handshake or subscription. Returns what an audit entry says of them,
- * and the privileges that the application requests. Null: one of them no longer exists.
- */
-async function lockParties(tx: Transaction, { storeId, applicationId }: Pair) {
-  const [row] = await tx.$queryRaw<Pick<Application, 'id' | 'name' | 'developerId' | 'privileges'>[]>`
-    SELECT "Application"."id", "Application"."name", "developerId", "privileges"
-    FROM "Store", "Application" WHERE "Store"."id" = ${storeId} AND "Application"."id" = ${applicationId}
-    FOR KEY SHARE OF "Store" FOR SHARE OF "Application"`
-  return row ? { about: { storeId, ...aboutApplication(row) }, privileges: row.privileges as Privileges } : null
 }

@@ -304,6 +304,12 @@ export type ReturnStatus = Prisma.ReturnStatusModel
  */
 export type Order = Prisma.OrderModel
 /**
+ * Model CheckoutOrder
+ * An order that an application placed, with the digests of its Idempotency-Key and of the body: the key stands for the order as long as
+ * that is there.
+ */
+export type CheckoutOrder = Prisma.CheckoutOrderModel
+/**
  * Model OrderShipment
  * 
  */

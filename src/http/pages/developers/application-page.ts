@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackTest, OwnApplication, OwnId } from '../../../access/applications/own/own-applications.ts'
+import { accessesOf } from '../../../access/applications/privileges.ts'
 import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
-import { servedResources } from '../../../shop/registry.ts'
+import { privilegedServices, servedResources } from '../../../shop/registry.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { orShow, refusedFields } from '../../html/page-routes.ts'
 import { type Form, formOf, isForm, linesIn, personOf } from '../../html/request.ts'
@@ -53,9 +54,9 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
 export const withKeys = one('The application, with its keys.', ownApplication)
 
 /** The services with a privilege of their own. Read access to orders, for example, includes their statuses. */
-export const servicesInForm: readonly string[] = servedResources.flatMap(({ service, privilege }) =>
-  privilege === service ? service : [],
-)
+export const servicesInForm = privilegedServices
+  .filter((name) => !servedResources.some(({ service, privilege }) => service === name && privilege !== name))
+  .map((name) => ({ name, accesses: accessesOf(name) }))
 
 /** The page of one application. `values`: the submitted values of its form. */
 export function applicationPage(

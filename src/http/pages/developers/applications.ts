@@ -17,11 +17,12 @@ import { rulesWithoutSettings } from '../../../access/applications/settings-inpu
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
+import { privilegedServices } from '../../../shop/registry.ts'
 import { requireProof } from '../../html/guard.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
-import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
+import { developerRoute, id, privileges, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import {
@@ -42,8 +43,8 @@ function settingsBody<S extends z.ZodType>(
   schemaOf: (rules: Parameters<typeof newOwnApplication>[0]) => S,
   example: object,
 ) {
-  return jsonBody(schemaOf(rulesWithoutSettings(serviceNames)), example, {
-    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: serviceNames, outbound }),
+  return jsonBody(schemaOf(rulesWithoutSettings(privilegedServices)), example, {
+    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: privilegedServices, outbound }),
     sent: settingsSent,
   })
 }

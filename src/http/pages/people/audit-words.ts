@@ -83,6 +83,7 @@ const names: Readonly<Record<string, Text>> = {
   methods: t('payment methods'),
   name: t('name'),
   operator: t('operator'),
+  ordersPerHour: t('orders an hour'),
   privileges: t('privileges'),
   reason: t('reason'),
   redirectHost: t('host'),

@@ -72,12 +72,8 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
   refuseNames(orders.fields.shown, body, '')
   const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
-  const { OrderItemList = [], ShipmentList = [] } = patch.lists
-  refuseItems(OrderItemList)
-  refuseNegative(patch, orders.fields, orderAmounts, '')
-  for (const [index, shipment] of ShipmentList.entries()) {
-    refuseNegative(shipment, shipmentList.fields, shipmentAmounts, `ShipmentList[${index}].`)
-  }
+  const [wrong] = wrongIn(patch)
+  if (wrong) throw wrong
   const { statusId = statusNotCompleted } = patch.columns
   if (statusId !== statusNotCompleted) {
     const allowed = `${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`
@@ -109,23 +105,37 @@ function refuseNames(fields: FieldSet, body: unknown, path: string): void {
   }
 }
 
-function refuseItems(items: readonly Patch[]): void {
+/** Why the items and the amounts of a new order are refused. */
+export function wrongIn(patch: Patch): StoreFailure[] {
+  const { OrderItemList: items = [], ShipmentList: shipments = [] } = patch.lists
+  return [
+    ...wrongItems(items),
+    ...negativeIn(patch, orders.fields, orderAmounts, ''),
+    ...shipments.flatMap((each, at) => negativeIn(each, shipmentList.fields, shipmentAmounts, `ShipmentList[${at}].`)),
+  ]
+}
+
+function wrongItems(items: readonly Patch[]): StoreFailure[] {
   if (items.length === 0 || items.length > ORDER_ITEMS_MAX) {
     const code = items.length === 0 ? 'missing-field' : 'too-many-items'
-    throw wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`, code)
+    return [wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`, code)]
   }
-  items.forEach(({ columns }, index) => {
+  return items.flatMap(({ columns }, index) => {
     const path = `OrderItemList[${index}]`
-    if (!columns.productId && !columns.sku)
-      throw wrongField(`${path}.CatalogID`, 'is required, or ItemID', 'missing-field')
-    if (columns.quantity === undefined) throw wrongField(`${path}.ItemQuantity`, 'is required', 'missing-field')
-    if (Number(columns.quantity) <= 0) throw wrongField(`${path}.ItemQuantity`, 'must be more than 0', 'out-of-range')
+    const isNamed = Boolean(columns.productId || columns.sku)
+    const isCounted = columns.quantity !== undefined
+    return [
+      ...(isNamed ? [] : [wrongField(`${path}.CatalogID`, 'is required, or ItemID', 'missing-field')]),
+      ...(isCounted ? [] : [wrongField(`${path}.ItemQuantity`, 'is required', 'missing-field')]),
+      ...(isCounted && Number(columns.quantity) <= 0
+        ? [wrongField(`${path}.ItemQuantity`, 'must be more than 0', 'out-of-range')]
+        : []),
+    ]
   })
 }
 
-function refuseNegative({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): void {
-  for (const name of names) {
-    const { column = '' } = fields.get(name) as ValueField
-    if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative', 'out-of-range')
-  }
+function negativeIn({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): StoreFailure[] {
+  return names
+    .filter((name) => Number(columns[(fields.get(name) as ValueField).column ?? ''] ?? 0) < 0)
+    .map((name) => wrongField(path + name, 'must not be negative', 'out-of-range'))
 }

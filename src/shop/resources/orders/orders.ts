@@ -48,7 +48,7 @@ export const orders = defineResource({
   typeName: 'Order',
   description: 'An order as the shop sold it: who bought what, at which price, how it is paid and where it goes.',
   methods: ['GET', 'PUT'],
-  createdBy: 'Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator',
+  createdBy: 'Orders are placed by POST /Checkout, and by POST /admin/stores/{id}/orders with the key of the operator',
   maxRecords: 300,
   fields: {
     InvoiceNumberPrefix: text(50, {

@@ -452,6 +452,7 @@ export const ModelName = {
   ReturnMethod: 'ReturnMethod',
   ReturnStatus: 'ReturnStatus',
   Order: 'Order',
+  CheckoutOrder: 'CheckoutOrder',
   OrderShipment: 'OrderShipment',
   OrderItem: 'OrderItem',
   OrderTransaction: 'OrderTransaction',
@@ -496,7 +497,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4570,6 +4571,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CheckoutOrder: {
+      payload: Prisma.$CheckoutOrderPayload<ExtArgs>
+      fields: Prisma.CheckoutOrderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CheckoutOrderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CheckoutOrderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        findFirst: {
+          args: Prisma.CheckoutOrderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CheckoutOrderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        findMany: {
+          args: Prisma.CheckoutOrderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>[]
+        }
+        create: {
+          args: Prisma.CheckoutOrderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        createMany: {
+          args: Prisma.CheckoutOrderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CheckoutOrderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>[]
+        }
+        delete: {
+          args: Prisma.CheckoutOrderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        update: {
+          args: Prisma.CheckoutOrderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        deleteMany: {
+          args: Prisma.CheckoutOrderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CheckoutOrderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CheckoutOrderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>[]
+        }
+        upsert: {
+          args: Prisma.CheckoutOrderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        aggregate: {
+          args: Prisma.CheckoutOrderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCheckoutOrder>
+        }
+        groupBy: {
+          args: Prisma.CheckoutOrderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CheckoutOrderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CheckoutOrderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CheckoutOrderCountAggregateOutputType> | number
+        }
+      }
+    }
     OrderShipment: {
       payload: Prisma.$OrderShipmentPayload<ExtArgs>
       fields: Prisma.OrderShipmentFieldRefs
@@ -6994,6 +7069,9 @@ export const SubscriptionScalarFieldEnum = {
   postBackUrl: 'postBackUrl',
   keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
+  ordersPerHour: 'ordersPerHour',
+  ordersHour: 'ordersHour',
+  ordersInHour: 'ordersInHour',
   createdAt: 'createdAt'
 } as const
 
@@ -7538,6 +7616,17 @@ export const OrderScalarFieldEnum = {
 } as const
 
 export type OrderScalarFieldEnum = (typeof OrderScalarFieldEnum)[keyof typeof OrderScalarFieldEnum]
+
+
+export const CheckoutOrderScalarFieldEnum = {
+  storeId: 'storeId',
+  orderId: 'orderId',
+  applicationId: 'applicationId',
+  keyHash: 'keyHash',
+  bodyHash: 'bodyHash'
+} as const
+
+export type CheckoutOrderScalarFieldEnum = (typeof CheckoutOrderScalarFieldEnum)[keyof typeof CheckoutOrderScalarFieldEnum]
 
 
 export const OrderShipmentScalarFieldEnum = {
@@ -8353,6 +8442,7 @@ export type GlobalOmitConfig = {
   returnMethod?: Prisma.ReturnMethodOmit
   returnStatus?: Prisma.ReturnStatusOmit
   order?: Prisma.OrderOmit
+  checkoutOrder?: Prisma.CheckoutOrderOmit
   orderShipment?: Prisma.OrderShipmentOmit
   orderItem?: Prisma.OrderItemOmit
   orderTransaction?: Prisma.OrderTransactionOmit

@@ -106,6 +106,7 @@ export const ModelName = {
   ReturnMethod: 'ReturnMethod',
   ReturnStatus: 'ReturnStatus',
   Order: 'Order',
+  CheckoutOrder: 'CheckoutOrder',
   OrderShipment: 'OrderShipment',
   OrderItem: 'OrderItem',
   OrderTransaction: 'OrderTransaction',
@@ -392,6 +393,9 @@ export const SubscriptionScalarFieldEnum = {
   postBackUrl: 'postBackUrl',
   keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
+  ordersPerHour: 'ordersPerHour',
+  ordersHour: 'ordersHour',
+  ordersInHour: 'ordersInHour',
   createdAt: 'createdAt'
 } as const
 
@@ -936,6 +940,17 @@ export const OrderScalarFieldEnum = {
 } as const
 
 export type OrderScalarFieldEnum = (typeof OrderScalarFieldEnum)[keyof typeof OrderScalarFieldEnum]
+
+
+export const CheckoutOrderScalarFieldEnum = {
+  storeId: 'storeId',
+  orderId: 'orderId',
+  applicationId: 'applicationId',
+  keyHash: 'keyHash',
+  bodyHash: 'bodyHash'
+} as const
+
+export type CheckoutOrderScalarFieldEnum = (typeof CheckoutOrderScalarFieldEnum)[keyof typeof CheckoutOrderScalarFieldEnum]
 
 
 export const OrderShipmentScalarFieldEnum = {
