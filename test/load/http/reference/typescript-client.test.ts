@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { inspect, promisify } from 'node:util'
+import { inspect } from 'node:util'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type * as Client from '../../../../clients/typescript/src/index.ts'
@@ -17,6 +17,7 @@ import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { openClient } from '../../../app/http/oauth/fixture.ts'
+import { compileBeside, installClient } from '../../../support/installed-client.ts'
 import { testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { freePort } from '../../../support/run-server.ts'
@@ -26,10 +27,8 @@ import { type ListeningServer, openListeningServer } from '../../browser/browser
 
 // The package as the server has it, installed by npm into an empty folder, against a server on this machine.
 
-const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../../../', import.meta.url))
 const source = join(project, 'clients', 'typescript')
-const modules = join(project, 'node_modules')
 
 let server: ListeningServer
 let dispatcher: Dispatcher
@@ -42,7 +41,7 @@ let url: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'store-platform-package-'))
   server = await openListeningServer()
-  await install(folder, `${server.origin}/docs/client.tgz`)
+  await installClient(server.origin, app())
   dispatcher = new Dispatcher({
     ...server.services,
     metrics: createDispatcherMetrics(new Registry()),
@@ -50,7 +49,7 @@ beforeAll(async () => {
   })
   shop = await server.openStore()
   url = `${server.origin}/StoreWebAPI/v2`
-  const installed = join(folder, 'app/node_modules/store-platform-client/lib/index.js')
+  const installed = join(app(), 'node_modules/store-platform-client/lib/index.js')
   client = await import(pathToFileURL(installed).href)
 })
 afterAll(async () => {
@@ -60,14 +59,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Installs it into `app`, with a cache of its own: a kept package would not be asked for. */
-async function install(folder: string, address: string): Promise<void> {
-  const app = join(folder, 'app')
-  await mkdir(app)
-  await writeFile(join(app, 'package.json'), '{ "type": "module", "private": true }')
-  const quiet = ['--no-audit', '--no-fund', '--silent', '--cache', join(folder, 'cache')]
-  await run('npm', ['install', ...quiet, address], { cwd: app })
-}
+const app = () => join(folder, 'app')
 
 const keys = () => {
   const { secureurl, privatekey, token } = shop.credentials
@@ -93,25 +85,13 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     .join('\n')
     .replaceAll('http://localhost:3000', server.origin)
     .replaceAll('8080', String(receiver))
-  const app = join(folder, 'app')
-  await writeFile(join(app, 'program.ts'), program)
-  await symlink(join(modules, '@types'), join(app, 'node_modules', '@types'))
-  const compilerOptions = {
-    target: 'es2024',
-    module: 'nodenext',
-    types: ['node'],
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-  }
-  await writeFile(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
-  await run(join(modules, '.bin', 'tsc'), ['-p', app]).catch(({ stdout }) => expect.fail(stdout))
+  await writeFile(join(app(), 'program.ts'), program)
+  await compileBeside(app(), 'program.ts')
 
   await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } } })
   const { secureUrl: SECURE_URL, privateKey: PRIVATE_KEY, token: TOKEN } = keys()
   const env = { ...process.env, SECURE_URL, PRIVATE_KEY, TOKEN }
-  const child = spawn(process.execPath, ['program.ts'], { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['program.ts'], { cwd: app(), env, stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill())
   const lines: string[] = []
   let rest = ''
