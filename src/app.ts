@@ -9,6 +9,7 @@ import { wantsHtml } from './http/html/request.ts'
 import { describeOAuth } from './http/oauth/openapi.ts'
 import { type OAuthServices, oauth } from './http/oauth/routes.ts'
 import { type OperatorServices, operatorRoutes, registerOperatorRoutes } from './http/operator/routes.ts'
+import { type OrderPageDoorServices, orderPageDoor } from './http/pages/account/order-page.ts'
 import { type InboxDoorServices, inboxDoor } from './http/pages/developers/inbox-door.ts'
 import { auditRoutes } from './http/pages/people/audit.ts'
 import { developerRoutes, type PagesServices, pages } from './http/pages/routes.ts'
@@ -40,6 +41,7 @@ export type Services = OperatorServices &
   RestServices &
   SoapServices &
   InboxDoorServices &
+  OrderPageDoorServices &
   ReferenceServices &
   ProcessServices & {
     readonly config: Config
@@ -93,6 +95,7 @@ export function buildApp(given: Services): FastifyInstance {
     scope.register(pages, services)
   })
   app.register(async (scope) => inboxDoor(scope, services))
+  app.register(async (scope) => orderPageDoor(scope, services))
   app.register(async (scope) => oauth(scope, services))
   app.register(async (scope) => rest(scope, services, advisePrefix))
   app.register(async (scope) => soap(scope, services))

@@ -3372,7 +3372,7 @@ export interface components {
             BillingCountry?: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber?: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail?: string;
             /** @description The payment method by its number in the list of the store (`GET /admin/stores/{id}/payment-methods`), as a text, such as `2`. */
             BillingPaymentMethodID?: string;
@@ -4859,7 +4859,7 @@ export interface components {
             BillingCountry: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail: string;
             /** @description The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one. Computed on read; ignored in requests. */
             readonly BillingPaymentMethod: string;
@@ -5171,7 +5171,7 @@ export interface components {
             BillingCountry?: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber?: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail?: string;
             /** @description True: the order was paid through a payment service. A new order is New then, else Unpaid. */
             BillingOnLinePayment?: boolean;
@@ -5266,6 +5266,8 @@ export interface components {
             InvoiceNumber: number;
             /** @description The total of the order. */
             OrderAmount: components["schemas"]["Decimal"];
+            /** @description The address of a page of this order alone, for its buyer: whoever has it sees the order. Left out where the server has no such pages. */
+            OrderPage?: string;
         };
         Plugin: Record<string, never>;
         PluginInput: Record<string, never>;
