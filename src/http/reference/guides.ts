@@ -12,6 +12,7 @@ const names = [
   'errors',
   'stock-sync',
   'order-export',
+  'shop-front',
   'oauth',
   'client',
   'going-live',
