@@ -15,6 +15,7 @@ const names = [
   'shop-front',
   'oauth',
   'client',
+  'test-in-ci',
   'going-live',
   'moving-an-old-client',
   'from-cartapi-to-rest',

@@ -37,7 +37,6 @@ test('the operator’s route refuses a guest without either, and nothing is stor
     expect([answer.statusCode, answer.json()]).toMatchObject([400, [{ Value: 'BillingEmail', Message }]])
   }
   expect((await shop.call('GET', '/Orders')).statusCode).toBe(404)
-
   const CustomerID = await shop.add('/Customers', { Email: 'ada@customers.example', Password: 'secret words' })
   const placed = await place({ CustomerID, BillingEmail: '' })
   expect(await order(placed.json()[0].Value)).toMatchObject({ CustomerID, BillingEmail: '', BillingPhoneNumber: '' })
@@ -50,14 +49,12 @@ test('the page of a new order asks for either, in the reader’s language, and t
   expect(alertIn(refused.body)).toContain('E-mail</a> or a telephone number is required for a guest')
   const german = await send({}, { 'accept-language': 'de' })
   expect(alertIn(german.body)).toContain('E-Mail</a> oder eine Telefonnummer ist bei Gästen erforderlich')
-
   expect((await send(phone)).headers.location).toBe('/admin/orders/1?notice=order-placed')
   expect(await order(1)).toMatchObject({ CustomerID: 0, BillingEmail: '', ...phone })
   const page = (await merchant.open('/admin/orders/1')).body
   expect(page).toContain('<strong>617-555-0123</strong> <small class="quiet">guest</small>')
   expect(page).not.toContain('mailto:')
   expect((await merchant.open('/admin/orders')).body).toContain('617-555-0123')
-
   // Customers without an address are not one customer.
   for (const BillingLastName of ['Byron', 'Lovelace'])
     expect((await send({ ...phone, NewCustomer: 'yes', BillingLastName })).statusCode).toBe(303)
@@ -84,18 +81,15 @@ test('JSON, XML and cartAPI show an empty address, take it back, and no filter b
   for (const [body, contentType] of [[before, 'application/json'] as const, [record, 'application/xml'] as const])
     expect((await shop.call('PUT', '/Orders/1', { body, contentType })).statusCode).toBe(200)
   expect(await order(1)).toEqual(before)
-
   const soap = await soapCall(server, shop, 'getOrder', { batchSize: 10, startNum: 1 })
   const billing = [...soap.matchAll(/<BillingAddress>.*?<\/BillingAddress>/gs)].map(([text]) => text)
   const emails = billing.map((text) => /<Email>([^<]*)/.exec(text)?.[1] ?? '')
   expect(emails).toEqual(['', '', 'guest@shop.example', ''])
   expect(billing[0]).toContain('<Phone>617-555-0123</Phone>')
-
   const found = async (query: string) => {
     const answer = await shop.call('GET', `/Orders?${query}`)
     return answer.statusCode === 404 ? [] : answer.json().map(({ OrderID }: { OrderID: number }) => OrderID)
   }
-  // An empty parameter is none.
   expect(await found('billingemail=')).toEqual([1, 2, 3, 4])
   expect(await found('billingemail=&billingemail=GUEST@shop.example')).toEqual([3])
   expect(await found('billingemail=617-555-0123')).toEqual([])
@@ -109,7 +103,6 @@ test('search finds them by telephone number and name; files have them, and a fil
   }
   const ids = [await found('6175550123'), await found('212 555-0199'), await found('byron'), await found('guest@shop')]
   expect(ids).toEqual([[1], [2], [1], [3]])
-
   const file = (await merchant.open('/admin/orders/export?format=csv')).body
   expect(file).toContain(',BillingEmail,')
   const { headers } = await merchant.upload('/admin/orders/csv', file)
@@ -121,8 +114,6 @@ test('a report by customer joins guests by an address or a telephone number, and
   await place({ BillingPhoneNumber: '617 555 0123', BillingLastName: 'Byron' })
   for (const BillingPhoneNumber of ['7', '7']) await place({ BillingPhoneNumber })
   const { body } = await merchant.open('/admin/reports.csv?by=customer&headings=names&from=2024-01-01&to=2033-01-01')
-  const rows = body.trim().split('\n').slice(1)
-  const byEmailNameNumberOrders = rows.map((row) => row.split(',').slice(0, 4).join()).toSorted()
-  const guests = [',(212) 555 0199,,1', ',,,1', ',7,,1', ',7,,1', ',Byron,,2', 'guest@shop.example,,,1']
-  expect(byEmailNameNumberOrders).toEqual(guests)
+  const rows = [...body.matchAll(/^[^,]*,[^,]*,[^,]*,\d+/gm)].map(String).toSorted()
+  expect(rows).toEqual([',(212) 555 0199,,1', ',,,1', ',7,,1', ',7,,1', ',Byron,,2', 'guest@shop.example,,,1'])
 })
