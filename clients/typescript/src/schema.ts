@@ -4315,6 +4315,11 @@ export interface components {
             /** @description The location of the file: a path or an address. */
             FilePath?: string;
         };
+        /**
+         * @description Why something was refused, for programs to decide by. Later versions may add codes.
+         * @enum {string}
+         */
+        ErrorCode: "malformed-request" | "malformed-body" | "unknown-field" | "unknown-parameter" | "read-only-field" | "missing-field" | "invalid-value" | "too-long" | "out-of-range" | "too-many-items" | "unknown-reference" | "not-for-sale" | "price-not-allowed" | "unauthorized" | "forbidden" | "insecure-transport" | "not-found" | "unknown-address" | "method-not-allowed" | "request-timeout" | "insufficient-stock" | "not-unique" | "in-use" | "limit-reached" | "invalid-state" | "in-progress" | "gone" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "key-reused" | "rate-limited" | "internal-error" | "bad-gateway" | "unavailable";
         /** @description A kind of event that webhooks may hear of. */
         Event: {
             /** @description The number of the kind, which a webhook names as its EventType. Maintained by the store; ignored in requests. */
@@ -5268,9 +5273,11 @@ export interface components {
         Problem: {
             /**
              * Format: uri
-             * @description The same for all errors of a kind.
+             * @description The same for all errors of a kind: of a new application the page of the code.
              */
             type: string;
+            /** @description Why it was refused, and only to new applications; everybody has it of the first error in X-Error-Code. */
+            code?: components["schemas"]["ErrorCode"];
             /** @description The status in English words. */
             title: string;
             /** @description The same as that of the answer. */
@@ -5289,6 +5296,8 @@ export interface components {
             field: string;
             /** @description What became of this record alone. */
             status: number;
+            /** @description Of an error, and only to new applications; everybody has it of the first error in X-Error-Code. */
+            code?: components["schemas"]["ErrorCode"];
             /** @description What is wrong with the record and what is allowed; or what was done. */
             detail: string;
         };
@@ -6483,6 +6492,8 @@ export interface components {
             Status: string;
             /** @description What was done; or what is wrong and what is allowed. */
             Message: string;
+            /** @description Of an error, and only to new applications; everybody has it of the first error in X-Error-Code. */
+            Code?: components["schemas"]["ErrorCode"];
         };
         /** @description How a webhook goes on. */
         ResumeUpdate: {

@@ -171,7 +171,7 @@ export async function updateApplication(
     const before = await lockApplication(tx, id)
     if (Privileges === null && !(OpenToMerchants ?? before.openToMerchants)) {
       const message = 'Privileges must name the services that an application closed to merchants may use'
-      throw new StoreFailure('bad-request', message, { field: 'Privileges' })
+      throw new StoreFailure('invalid-value', message, { field: 'Privileges' })
     }
     const after = await tx.application.update({ where: { id }, data })
     const about = { actor, ...aboutApplication(after) }

@@ -47,7 +47,7 @@ export type Claim =
 export type Remember<Key = Scalar> = (tx: Pick<Caller, 'db' | 'now'>, key: Key) => Promise<void>
 
 /**
- * Begins an attempt at a request with an `Idempotency-Key`. Throws `bad-request` for a malformed key,
+ * Begins an attempt at a request with an `Idempotency-Key`. Throws a 400 for a malformed key,
  * `key-reused` for a key first sent with another body, `in-progress` while another attempt runs.
  */
 export async function beginAttempt(call: Call): Promise<Attempt> {
@@ -73,7 +73,8 @@ export async function attemptAt(
 export function hashesOf(header: unknown, address: readonly unknown[], body: readonly string[]) {
   // A structured field may be quoted.
   const key = String(header).replace(/^"(.*)"$/, '$1')
-  if (!/^[!-~]{1,255}$/.test(key)) throw refusal('bad-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
+  if (!/^[!-~]{1,255}$/.test(key))
+    throw refusal('malformed-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
   // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
   return { scope: hash(JSON.stringify(address), key), bodyHash: hash(key, ...body) }
 }
@@ -82,8 +83,8 @@ export function keyReused(): StoreFailure {
   return refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
 }
 
-function refusal(kind: 'bad-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {
-  return new StoreFailure(kind, message, { field: HEADER, ...(kind === 'in-progress' && { retryAfterSeconds: 1 }) })
+function refusal(code: 'malformed-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {
+  return new StoreFailure(code, message, { field: HEADER, ...(code === 'in-progress' && { retryAfterSeconds: 1 }) })
 }
 
 /** Only the last text may contain a line feed, the separator. */

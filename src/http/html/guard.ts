@@ -12,7 +12,7 @@ import {
   type SessionKind,
 } from '../../access/people/sessions.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
-import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
+import { type ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { isOperatorKey } from '../../foundation/values/secrets.ts'
 import { Semaphore } from '../../foundation/values/semaphore.ts'
 import type { Need, Role } from '../server/json/roles.ts'
@@ -122,8 +122,8 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
 /** A refusal that leads a browser to another page, from where it may come back. */
 export class LedOn extends StoreFailure {
   readonly address: string
-  constructor(kind: FailureKind, message: string, address: string) {
-    super(kind, message)
+  constructor(code: ErrorCode, message: string, address: string) {
+    super(code, message)
     this.address = address
   }
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import type { HtmlPage } from '../html/page.ts'
+import { errorPages } from './errors.ts'
 import { type Guide, readGuides, samplesHtml } from './guides.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
 import { type ApiDocument, type DescribedOperation, type Service, servicesOf } from './operations.ts'
@@ -24,11 +25,13 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const local = (text: string) =>
     text.replaceAll('http://localhost:3000/StoreWebAPI/v1', base).replaceAll('http://localhost:3000', publicUrl)
   const guides = readGuides(local)
+  const { index, pages: codes } = errorPages()
+  const errors = [index, ...codes]
   const services = servicesOf(document, publicUrl)
   const conventions = renderMarkdown(document.info.description, { level: 2 })
   const changelog = renderMarkdown(readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8'))
-  const pages = pagesOf({ guides, services, conventions, changelog, base })
-  const find = createSearch(entriesOf({ guides, services, conventions, changelog }))
+  const pages = pagesOf({ guides, errors, services, conventions, changelog, base })
+  const find = createSearch(entriesOf({ guides, errors: codes, services, conventions, changelog }))
   const canonical = new Map([...pages.keys()].map((address) => [address.toLowerCase(), address]))
   const kept = new LRUCache<string, string>({ maxSize: KEPT_MAX, sizeCalculation: (text) => text.length })
   return {
@@ -70,13 +73,14 @@ function placeOf(from: string): number {
 
 interface Sources {
   readonly guides: readonly Guide[]
+  readonly errors: readonly Guide[]
   readonly services: readonly Service[]
   readonly conventions: Rendered
   readonly changelog: Rendered
 }
 
 /** Every page, by its address. */
-function pagesOf({ guides, services, conventions, changelog, base }: Sources & { base: string }) {
+function pagesOf({ guides, errors, services, conventions, changelog, base }: Sources & { base: string }) {
   const template = (name: string) => `/reference/templates/${name}`
   const textPage = (title: string, { html: body, sections }: Rendered, side: object): HtmlPage => {
     return { template: template('text'), title, data: { body, sections, address: '', ...side } }
@@ -88,6 +92,7 @@ function pagesOf({ guides, services, conventions, changelog, base }: Sources & {
     [CONVENTIONS, textPage('Conventions', conventions, { services, guides: null })],
     ['/docs/changelog', textPage('Changelog', changelog, { services: null, guides: null })],
   ])
+  for (const error of errors) pages.set(error.address, textPage(error.title, error, { services: null, guides: null }))
   for (const guide of guides) {
     const side = { guides, services: null, address: guide.address }
     pages.set(guide.address, textPage(guide.title, guide, side))
@@ -105,7 +110,7 @@ function pagesOf({ guides, services, conventions, changelog, base }: Sources & {
 
 const CONVENTIONS = '/docs/reference/conventions'
 
-function entriesOf({ guides, services, conventions, changelog }: Sources): Entry[] {
+function entriesOf({ guides, errors, services, conventions, changelog }: Sources): Entry[] {
   const ofText = (kind: Entry['kind'], { title, address }: { title: string; address: string }, from: Rendered) =>
     from.sections
       .filter((section) => section.title !== '' || section.text !== '')
@@ -119,6 +124,7 @@ function entriesOf({ guides, services, conventions, changelog }: Sources): Entry
   const operations = services.flatMap((service) => service.operations)
   return [
     ...guides.flatMap((guide) => ofText('guide', guide, guide)),
+    ...errors.flatMap((error) => ofText('error', error, error)),
     ...ofText('conventions', { title: 'Conventions', address: CONVENTIONS }, conventions),
     ...operations.map(entryOf),
     ...entriesOfMembers(operations),

@@ -8,6 +8,7 @@ const folder = new URL('../../../docs/guides/', import.meta.url)
 const names = [
   'first-call',
   'first-webhook',
+  'errors',
   'stock-sync',
   'order-export',
   'oauth',

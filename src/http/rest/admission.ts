@@ -55,7 +55,7 @@ async function refuse(
   credentials: Credentials,
   reply: FastifyReply,
 ): Promise<never> {
-  if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
+  if (!(error instanceof StoreFailure) || error.code !== 'unauthorized') throw error
   const { request } = reply
   const isKnown = error instanceof RefusedSubscription
   if (isKnown) request.refusedSubscriptionId = error.subscriptionId

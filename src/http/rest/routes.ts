@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../../access/applications/calls/call-log.ts'
 import type { Caller, Method } from '../../engine/caller.ts'
+import { refusalItem } from '../../engine/changing/requests.ts'
 import type { Answer, Body, Endpoint, Operation, Query } from '../../engine/definition/endpoints.ts'
 import { readId } from '../../engine/definition/filters.ts'
 import type { Handling } from '../../engine/definition/handling.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
 import { PastTheEnd } from '../../engine/reading/paging.ts'
 import { isPrefix } from '../../foundation/process/setting-forms.ts'
-import { resultItem, StoreFailure } from '../../foundation/values/failure.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { servedResources } from '../../shop/registry.ts'
 import { encodedTag } from '../server/requests/compression.ts'
@@ -55,7 +56,7 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
     if (fault !== null) throw new StoreFailure('insecure-transport', fault)
   })
   app.addHook('onSend', tagEncoding)
-  app.setErrorHandler(answerFailure)
+  app.setErrorHandler(answerFailure(services.config.publicUrl))
   receiveBodies(app)
   for (const { resource, endpoint, known } of addresses) {
     const { root = resource.service } = endpoint
@@ -176,7 +177,7 @@ async function takeRecords(request: FastifyRequest, { takes }: Operation, { repe
   return records
 }
 
-/** Throws `bad-request` that names the parameter. */
+/** Throws a 400 that names the parameter. */
 function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, string>>) {
   const read = (name: 'id' | 'itemId') => {
     const { [name]: parameter } = params
@@ -189,7 +190,7 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
 
 /**
  * The query parameters of an address: names in lower case, parameters without a value omitted (rest-resources §0.2).
- * Throws `bad-request` for invalid percent-encoding.
+ * Throws a 400 for invalid percent-encoding.
  */
 function readQuery(url: string): Query {
   const start = url.indexOf('?')
@@ -219,7 +220,7 @@ function decode(text: string, field: string): string {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     const what = field === '' ? 'The name of a query parameter' : field
-    throw new StoreFailure('bad-request', `${what} is not validly percent-encoded`, { field })
+    throw new StoreFailure('malformed-request', `${what} is not validly percent-encoded`, { field })
   }
 }
 
@@ -229,8 +230,9 @@ function addUnknownAddresses(app: FastifyInstance, advisePrefix: (request: Fasti
     // Lets a web page send its request and read the refusal.
     if (request.method === 'OPTIONS') return sendOptions(reply, 'GET, HEAD, POST, PUT, DELETE')
     const { '*': path = '' } = request.params as { readonly '*'?: string }
-    const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}${advisePrefix(request)}`)]
-    return sendAnswer(request, reply, { kind: 'results', status: 404, items })
+    const message = `No such address: ${expectedAt(path)}${advisePrefix(request)}`
+    const items = [refusalItem(new StoreFailure('unknown-address', message))]
+    return sendAnswer(request, reply, { kind: 'results', status: 404, items }, '')
   }
   for (const url of ['', '/*']) {
     app.route({ method: app.supportedMethods, url, onRequest: refuse, handler: refuse })

@@ -66,7 +66,7 @@ export async function createOwnApplication(
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
     if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) {
       const message = `You have ${APPLICATIONS_MAX} applications, which is the most; delete one that is no longer used`
-      throw new StoreFailure('conflict', message)
+      throw new StoreFailure('limit-reached', message)
     }
     const row = await tx.application.create({ data, ...withStoreCount })
     await recordAudit(tx, now, { actor, action: 'application.created', ...aboutApplication(row) })
@@ -217,12 +217,12 @@ export async function testCallback(
   const { callbackUrl } = row
   if (callbackUrl === null) {
     const message = 'The application has no CallBackURL to try; save one first'
-    throw new StoreFailure('conflict', message, { field: 'CallBackURL' })
+    throw new StoreFailure('invalid-state', message, { field: 'CallBackURL' })
   }
   const { accepted, retryAfterSeconds } = await throttle.take(`callback-test:${own.developerId}`, testRateLimit)
   if (!accepted) {
     const message = `Too many tries; come back in ${retryAfterSeconds} s`
-    throw new StoreFailure('throttled', message, { retryAfterSeconds })
+    throw new StoreFailure('rate-limited', message, { retryAfterSeconds })
   }
   const messageId = newMessageId()
   const callback = { application: { ...row, callbackUrl }, action: 'AUTHORIZE', ...sample, messageId } as const

@@ -85,7 +85,9 @@ export async function findApplicationToSubscribe(
 }
 
 export function noSuchPublicKey(): StoreFailure {
-  return new StoreFailure('bad-request', 'PublicKey is not the public key of an application', { field: 'PublicKey' })
+  return new StoreFailure('unknown-reference', 'PublicKey is not the public key of an application', {
+    field: 'PublicKey',
+  })
 }
 
 const withApplication = {

@@ -108,7 +108,7 @@ export function subscribe(services: Subscribing, request: SubscribeRequest): Pro
     if (brought !== undefined) await requireUsable(services, brought, existing)
     if (agreed !== undefined && !samePrivileges(agreed, asked)) {
       const message = 'The application has changed the privileges it asks for; review them, and agree again'
-      throw new StoreFailure('conflict', message, { field: 'Privileges' })
+      throw new StoreFailure('invalid-state', message, { field: 'Privileges' })
     }
     if (!existing && isRefused) throw notResponding(REFUSED_TO_ANOTHER)
     if (existing && held?.action !== 'REMOVE') {
@@ -145,7 +145,7 @@ async function requireUsable(
   if (!existing) return inTransaction(db, (tx) => requireFreeKeys(tx, secrets, { Token: token }))
   if (isOneOf(existing.tokenHash, secrets.lookups(token))) return
   const message = 'Token is not that of the subscription that exists; end that one first'
-  throw new StoreFailure('conflict', message, { field: 'Token' })
+  throw new StoreFailure('not-unique', message, { field: 'Token' })
 }
 
 async function insert(

@@ -49,7 +49,7 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
 
   app.get('/order/:token', { config: { roles: ['anyone'] } }, async (request, reply) => {
     const found = await read(request).catch((error) => {
-      if (error instanceof StoreFailure && error.kind === 'not-found') return null
+      if (error instanceof StoreFailure && error.code === 'not-found') return null
       throw error
     })
     if (found === null) {

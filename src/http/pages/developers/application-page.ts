@@ -136,7 +136,7 @@ export async function withFieldsOfForm<T>(request: FastifyRequest, work: () => P
     if (!isForm(request) || !(error instanceof StoreFailure) || error.faults.length === 0) throw error
     throw refusedFields(
       error.faults.map((fault) => inForm(fault, request)),
-      error.kind,
+      error,
     )
   }
 }

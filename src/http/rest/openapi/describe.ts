@@ -221,7 +221,11 @@ function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): O
       results(done),
     ),
     ...(takes?.many && {
-      206: success('Some of the records failed: a result item for each, in order.', replayed, results(done, refused)),
+      206: success(
+        'Some of the records failed: a result item for each, in order.',
+        ['X-Error-Code', ...replayed],
+        results(done, refused),
+      ),
     }),
     ...refusalRefs(isNew ? WRITE.filter((status) => status !== 404) : WRITE),
   }

@@ -12,6 +12,7 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import {
   type ApiPart,
   type Content,
+  errorCode,
   jsonAnswer,
   type Operation,
   type Parameter,
@@ -91,7 +92,7 @@ export function done(description: string): JsonAnswer<ResultItem> {
 export interface BodyType<Body, Services> {
   readonly isOptional?: boolean
   describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
-  /** Throws `bad-request` for an invalid body. */
+  /** Throws a 400 for an invalid body. */
   read(request: FastifyRequest, services: Services): Body
 }
 
@@ -122,7 +123,7 @@ export interface JsonCall<Ids extends string, Query, Body, Value> {
   readonly reply: FastifyReply
   readonly ids: Readonly<Record<Ids, number>>
   readonly query: Query
-  /** Returns the validated body, or throws `bad-request`. Lazy: a handler can answer 404 for a missing record first. */
+  /** Returns the validated body, or throws a 400. Lazy: a handler can answer 404 for a missing record first. */
   readonly body: () => Body
   /**
    * For a route that `storesAnswer`: makes the answer to store in the transaction of the change, from what the change
@@ -362,7 +363,7 @@ function withoutDialect({ $schema, ...schema }: z.core.JSONSchema.BaseSchema) {
 }
 
 export function refusal(description: string, headers: Response['headers'] = {}): Response {
-  return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers)
+  return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), { ...errorCode, ...headers })
 }
 
 /** The answer to a request with an Idempotency-Key may be a replay. */

@@ -17,7 +17,7 @@ export async function readBuyer(
 ): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
   if (customerId === null) return { billing: {}, priceLevel: 0 }
   const found = await findBuyer(caller, customerId)
-  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist')
+  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist', 'unknown-reference')
   return { billing: billingOf(found.customer), priceLevel: found.priceLevel }
 }
 

@@ -92,13 +92,13 @@ function refuseNames(fields: FieldSet, body: unknown, path: string): void {
     const fieldPath = `${path}${name || given.slice(0, 50)}`
     if (field === undefined) {
       const logMessage = `${path || 'The order: '}a field that cannot be sent`
-      throw new StoreFailure('bad-request', `${fieldPath} is not a field that can be sent`, {
+      throw new StoreFailure('unknown-field', `${fieldPath} is not a field that can be sent`, {
         field: fieldPath,
         logMessage,
       })
     }
     if (isComputed(name, field)) {
-      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent')
+      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent', 'read-only-field')
     }
     if (field.kind !== 'list' || !Array.isArray(member)) continue
     for (const [index, item] of member.entries()) refuseNames(field.fields, item, `${fieldPath}[${index}].`)
@@ -117,17 +117,18 @@ export function wrongIn(patch: Patch): StoreFailure[] {
 
 function wrongItems(items: readonly Patch[]): StoreFailure[] {
   if (items.length === 0 || items.length > ORDER_ITEMS_MAX) {
-    return [wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`)]
+    const code = items.length === 0 ? 'missing-field' : 'too-many-items'
+    return [wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`, code)]
   }
   return items.flatMap(({ columns }, index) => {
     const path = `OrderItemList[${index}]`
     const isNamed = Boolean(columns.productId || columns.sku)
     const isCounted = columns.quantity !== undefined
     return [
-      ...(isNamed ? [] : [wrongField(`${path}.CatalogID`, 'is required, or ItemID')]),
-      ...(isCounted ? [] : [wrongField(`${path}.ItemQuantity`, 'is required')]),
+      ...(isNamed ? [] : [wrongField(`${path}.CatalogID`, 'is required, or ItemID', 'missing-field')]),
+      ...(isCounted ? [] : [wrongField(`${path}.ItemQuantity`, 'is required', 'missing-field')]),
       ...(isCounted && Number(columns.quantity) <= 0
-        ? [wrongField(`${path}.ItemQuantity`, 'must be more than 0')]
+        ? [wrongField(`${path}.ItemQuantity`, 'must be more than 0', 'out-of-range')]
         : []),
     ]
   })
@@ -136,5 +137,5 @@ function wrongItems(items: readonly Patch[]): StoreFailure[] {
 function negativeIn({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): StoreFailure[] {
   return names
     .filter((name) => Number(columns[(fields.get(name) as ValueField).column ?? ''] ?? 0) < 0)
-    .map((name) => wrongField(path + name, 'must not be negative'))
+    .map((name) => wrongField(path + name, 'must not be negative', 'out-of-range'))
 }

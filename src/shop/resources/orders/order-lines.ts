@@ -68,10 +68,10 @@ export async function makeLines(
   const make = (item: Patch, index: number) => {
     const path = `OrderItemList[${index}]`
     const name = named[index]
-    if (!name) throw wrongField(`${path}.ItemID`, 'is not the SKU of a product in this store')
+    if (!name) throw wrongField(`${path}.ItemID`, 'is not the SKU of a product in this store', 'unknown-reference')
     const product = products.get(name.productId)
     if (!product || (isShopFront && product.hide)) {
-      throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+      throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist', 'unknown-reference')
     }
     const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
     return makeLine(item, name, product, { priceLevel, orderedQuantity, path, currency })
@@ -94,7 +94,8 @@ function makeLine(
   { priceLevel, orderedQuantity, path, currency }: LineContext,
 ): OrderLine {
   const { details } = product
-  if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)
+  if (product.notForSale)
+    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`, 'not-for-sale')
   const quantity = Number(item.columns.quantity)
   refuseQuantity(product, quantity, `${path}.ItemQuantity`)
 
@@ -116,7 +117,11 @@ function makeLine(
       : { unitPrice: exact(Number(ownPrice)), optionPrice: 0n }
   if (unitPrice + optionPrice < 0n) {
     const each = `${toNumber(unitPrice + optionPrice)} ${currency}`
-    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, whose price with options is below 0: ${each}`)
+    throw wrongField(
+      `${path}.CatalogID`,
+      `names ${product.sku}, whose price with options is below 0: ${each}`,
+      'out-of-range',
+    )
   }
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
@@ -130,8 +135,8 @@ function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: s
   const minimum = Number(details.MinimumQuantity ?? 0)
   const maximum = Number(details.MaximumQuantity ?? 0)
   refuseFraction({ sku, details }, quantity, path)
-  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`)
-  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`)
+  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`, 'out-of-range')
+  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`, 'out-of-range')
   if (details.AllowOnlyMultiples === true && minimum > 0 && exact(quantity) % exact(minimum) !== 0n) {
     throw wrongField(path, `must be a multiple of ${minimum} for ${sku}`)
   }

@@ -148,7 +148,7 @@ function newOrder(
   const amounts = lines.map(({ amount }) => amount)
   row.orderAmount = toNumber(totalOf(patch, amounts, currency))
   if (row.customerId === null && isWithoutContact({ BillingEmail: row.billingEmail, ...details })) {
-    throw wrongField('BillingEmail', 'or BillingPhoneNumber is required for a guest')
+    throw wrongField('BillingEmail', 'or BillingPhoneNumber is required for a guest', 'missing-field')
   }
   // As the trigger would say it of the shipments, which spares another version of the row.
   row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
@@ -188,7 +188,11 @@ function weightOf(lines: readonly OrderLine[]): number {
 function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
   const number = Number(patch.columns.shipmentId ?? 0)
   if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
-  throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
+  throw wrongField(
+    `${path}.ItemShipmentID`,
+    `must be the number of a shipment of this order, 1 to ${shipmentCount}`,
+    'unknown-reference',
+  )
 }
 
 /** What a new order with these lines comes to. Refuses (400) discounts above the goods, and more than an order can. */
@@ -196,7 +200,8 @@ export function totalOf({ columns, lists }: Patch, amounts: readonly bigint[], c
   refuseDiscountAbove(amounts, columns, currency)
   const costs = (lists.ShipmentList ?? []).map((shipment) => Number(shipment.columns.cost ?? 0))
   const total = partsOf(amounts, costs, columns, currency).sum
-  if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
+  if (total > ORDER_AMOUNT_MAX)
+    throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`, 'out-of-range')
   return total < 0n ? 0n : total
 }
 

@@ -169,7 +169,7 @@ function outOfStock(caller: Caller, { product, variant, path }: OrderLine, quant
   const sku = skuOf(product, variant)
   const known = seesStock(caller) ? `${sku} has ${stock} in stock, and ${quantity} are ordered` : sku
   const message = `${path}.ItemQuantity is more than there is: ${known}`
-  return new StoreFailure('conflict', message, { field: `${path}.ItemQuantity` })
+  return new StoreFailure('insufficient-stock', message, { field: `${path}.ItemQuantity` })
 }
 
 /**

@@ -35,7 +35,7 @@ function makeApp({ settings, lines, url = database.url }: Options = {}): Fastify
   const app = buildApp({ ...services, databaseHealth })
   app.addHook('onClose', () => databaseHealth.stop())
   app.get('/test/refusal', () => {
-    throw new StoreFailure('bad-request', 'Colour must be red', { field: 'Colour', logDetail: 'it was blue' })
+    throw new StoreFailure('invalid-value', 'Colour must be red', { field: 'Colour', logDetail: 'it was blue' })
   })
   app.get('/test/defect', () => {
     throw Object.assign(new Error('secret text from inside'), { detail: 'Key (email)=(ann@example.com)' })

@@ -35,7 +35,7 @@ export interface Report {
 
 /**
  * Adds up the orders of a time; those that are cancelled or were never completed do not count. What is paid and refunded is that of these
- * orders, whenever it was. Rows of a time are by time, also those without orders; others by what they come to. Throws `bad-request` for so many
+ * orders, whenever it was. Rows of a time are by time, also those without orders; others by what they come to. Throws a 400 for so many
  * orders that the database would work on it for longer than ten seconds. `isQuick`: by time, of many orders their number and total alone, so
  * that a page does not wait.
  */

@@ -116,7 +116,7 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
   patch.details = details
   const wrong = [
     ...takeOut(notes.unknown, ({ path }) => elsewhere.has(path)).map(({ path }) =>
-      wrongField(path, elsewhere.get(path) as string),
+      wrongField(path, elsewhere.get(path) as string, 'unknown-field'),
     ),
     ...(allows(caller.privileges, 'CheckoutPrices', 'write') ? [] : pricesIn(checkoutType.fields, body, '')),
     ...(await refusedTerms(caller, patch)),
@@ -149,7 +149,8 @@ function pricesIn(fields: FieldSet, body: unknown, path: string): StoreFailure[]
     const name = fields.byLowerName.get(given.toLowerCase())
     const field = name === undefined ? undefined : fields.get(name)
     if (name === undefined || field === undefined || member === null || member === undefined) return []
-    if (priced.has(name)) return [wrongField(path + name, 'needs the privilege CheckoutPrices: leave it out')]
+    if (priced.has(name))
+      return [wrongField(path + name, 'needs the privilege CheckoutPrices: leave it out', 'price-not-allowed')]
     if (field.kind !== 'list' || !Array.isArray(member)) return []
     return member.flatMap((item, index) => pricesIn(field.fields, item, `${path}${name}[${index}].`))
   })
@@ -159,7 +160,7 @@ function pricesIn(fields: FieldSet, body: unknown, path: string): StoreFailure[]
 async function refusedTerms(caller: Caller, { columns }: Patch): Promise<StoreFailure[]> {
   const refusals: StoreFailure[] = []
   if (columns.customerId && !allows(caller.privileges, 'Customers', 'read')) {
-    refusals.push(wrongField('CustomerID', 'needs the privilege Customers: read'))
+    refusals.push(wrongField('CustomerID', 'needs the privilege Customers: read', 'forbidden'))
     delete columns.customerId
   }
   const { statusId = 0 } = columns
@@ -178,9 +179,11 @@ function wrongPayment(paid: Partial<Payment> | undefined, { store: { currency } 
   return [
     ...(Amount > 0 && isExact
       ? []
-      : [wrongField('Payment.Amount', `must be more than 0, in the decimals of ${currency}`)]),
-    ...(Method !== '' ? [] : [wrongField('Payment.Method', 'is required')]),
-    ...(Status !== undefined ? [] : [wrongField('Payment.Status', 'is required: approved or authorised')]),
+      : [wrongField('Payment.Amount', `must be more than 0, in the decimals of ${currency}`, 'out-of-range')]),
+    ...(Method !== '' ? [] : [wrongField('Payment.Method', 'is required', 'missing-field')]),
+    ...(Status !== undefined
+      ? []
+      : [wrongField('Payment.Status', 'is required: approved or authorised', 'missing-field')]),
   ]
 }
 
@@ -197,7 +200,11 @@ function notePayment(patch: Patch, paid: Payment | undefined): bigint {
 function settlePayment(row: Row, amount: bigint, { store: { currency } }: Caller): void {
   const total = exact(Number(row.orderAmount))
   if (amount > total) {
-    throw wrongField('Payment.Amount', `must be at most the total of the order, ${toNumber(total)} ${currency}`)
+    throw wrongField(
+      'Payment.Amount',
+      `must be at most the total of the order, ${toNumber(total)} ${currency}`,
+      'out-of-range',
+    )
   }
   if (amount > 0n && amount === total) row.paidOnline = true
 }

@@ -14,7 +14,7 @@ export function keyOf({ headers, body }: Call) {
   const { 'idempotency-key': key } = headers
   if (key === undefined) {
     const message = 'Idempotency-Key is required: the same key for each try of one order, and a new one for each order'
-    throw new StoreFailure('bad-request', message, { field: 'Idempotency-Key' })
+    throw new StoreFailure('missing-field', message, { field: 'Idempotency-Key' })
   }
   const { scope: keyHash, bodyHash } = hashesOf(key, ['Checkout'], [body?.format ?? '', body?.text ?? ''])
   return { keyHash, bodyHash }
@@ -44,10 +44,15 @@ export async function rememberKey(tx: Caller, orderId: number, { keyHash, bodyHa
   const [bound] = await queryRows<{ ordersPerHour: number }>(tx.db)`
     SELECT "ordersPerHour" FROM "Subscription" WHERE "id" = ${subscriptionId}::int`
   if (!bound?.ordersPerHour) {
-    throw new StoreFailure('unauthorized', 'The store lets the application place no orders', { field: 'Checkout' })
+    throw new StoreFailure('forbidden', 'The store lets the application place no orders', {
+      field: 'Checkout',
+      status: 401,
+    })
   }
   const message = `The store lets the application place ${bound.ordersPerHour} orders an hour, and this hour has had them`
-  throw new StoreFailure('throttled', message, { retryAfterSeconds: Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / 1_000) })
+  throw new StoreFailure('rate-limited', message, {
+    retryAfterSeconds: Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / 1_000),
+  })
 }
 
 /** The order that the key stands for, as it is now. Null: none. Throws (422) where the key came with another body. */

@@ -80,7 +80,7 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
   form(
     `${one}/unsubscribe`,
     (request) => remove(services, request),
-    (request, _reply, { kind }) => unsubscribePage(services, request, kind === 'bad-gateway'),
+    (request, _reply, { code }) => unsubscribePage(services, request, code === 'bad-gateway'),
   )
 }
 
