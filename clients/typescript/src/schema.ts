@@ -5266,6 +5266,8 @@ export interface components {
             InvoiceNumber: number;
             /** @description The total of the order. */
             OrderAmount: components["schemas"]["Decimal"];
+            /** @description The address of a page of this order alone, for its buyer: whoever has it sees the order. Left out where the server has no such pages. */
+            OrderPage?: string;
         };
         Plugin: Record<string, never>;
         PluginInput: Record<string, never>;

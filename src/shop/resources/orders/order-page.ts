@@ -3,7 +3,7 @@ import { isOneOf, type Secrets } from '../../../foundation/values/secrets.ts'
 /** What the addresses of orders' pages follow from. */
 export interface OrderPageServices {
   readonly config: { readonly publicUrl: string; readonly orderPageDays: number }
-  readonly secrets: Secrets
+  readonly secrets: Pick<Secrets, 'derivations'>
 }
 
 /**
