@@ -12,6 +12,7 @@ import { type OperatorServices, operatorRoutes, registerOperatorRoutes } from '.
 import { type OrderPageDoorServices, orderPageDoor } from './http/pages/account/order-page.ts'
 import { type InboxDoorServices, inboxDoor } from './http/pages/developers/inbox-door.ts'
 import { auditRoutes } from './http/pages/people/audit.ts'
+import { merchantTokenRoutes } from './http/pages/people/tokens.ts'
 import { developerRoutes, type PagesServices, pages } from './http/pages/routes.ts'
 import { assembleDocument, type DocumentOptions } from './http/reference/assemble.ts'
 import { examples, samples } from './http/reference/examples.ts'
@@ -113,7 +114,7 @@ export function openApiDocument(options: DocumentOptions) {
     describeRest(examples, samples),
     describeRoutes([...operatorRoutes, ...auditRoutes]),
     describeProcess(),
-    describeRoutes(developerRoutes),
+    describeRoutes([...developerRoutes, ...merchantTokenRoutes]),
     describeOAuth(),
     describeReference(),
   ])

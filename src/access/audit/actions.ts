@@ -54,6 +54,8 @@ export const auditActions = {
   'role.deleted': t('Role deleted'),
   'account.password-changed': t('Password changed'),
   'account.sessions-ended': t('Signed out elsewhere'),
+  'account.token-made': t('Token made'),
+  'account.token-ended': t('Token ended'),
   'factor.authenticator-added': t('Authenticator app added'),
   'factor.authenticator-removed': t('Authenticator app removed'),
   'factor.passkey-added': t('Passkey added'),

@@ -87,6 +87,7 @@ const notices = new Map(
     'operator-removed': t('The person no longer runs this server.'),
     'person-removed': t('The person no longer belongs to the store.'),
     'sessions-ended': t('You are signed out there.'),
+    'token-ended': t('The token has ended.'),
     'language-chosen': t('The pages are in the chosen language now.'),
     'authenticator-added': t('The authenticator app is your second factor now.'),
     'authenticator-removed': t('The authenticator app is removed.'),
@@ -169,7 +170,7 @@ export function renderPage(
   { csrf = '', notice = null }: { csrf?: string; notice?: Text | null } = {},
 ): string {
   const { template, title, data, failure, values = {}, assets = [] } = page
-  const person = request.session?.person ?? null
+  const person = request.person ?? null
   const store = person && 'store' in person ? person.store : null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const language = page.locale === undefined ? languageFor(request) : languageOf(page.locale)

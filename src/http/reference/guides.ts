@@ -12,6 +12,7 @@ const names = [
   'stock-sync',
   'order-export',
   'oauth',
+  'test-in-ci',
   'moving-an-old-client',
   'from-cartapi-to-rest',
 ] as const

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
-import type { OwnId } from '../../access/applications/own/own-applications.ts'
+import { type OwnId, ownedBy } from '../../access/applications/own/own-applications.ts'
 import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type Client, type OpenedSession, openSession } from '../../access/people/sessions.ts'
@@ -325,14 +325,13 @@ export async function admitApplication(
   actor: Actor,
 ) {
   await requireReady(services, own)
-  const where = { id: applicationId, developerId: own.developerId }
+  const where = { id: applicationId, ...ownedBy(own) }
   const application = await services.db.application.findFirst({ where, select: { publicKey: true } })
   if (!application) {
-    throw new StoreFailure('unknown-reference', 'ApplicationId must be the id of one of your applications', {
-      field: 'ApplicationId',
-    })
+    const message = `ApplicationId must be the id of one of your applications${own.isByToken ? ' for test stores' : ''}`
+    throw new StoreFailure('unknown-reference', message, { field: 'ApplicationId' })
   }
-  return subscribe(services, { storeId: own.id, publicKey: application.publicKey, actor })
+  return subscribe(services, { storeId: own.id, publicKey: application.publicKey, actor, isOwn: true })
 }
 
 /** Opens a session in the administration of a test store, for its developer. */

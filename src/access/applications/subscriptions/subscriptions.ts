@@ -53,6 +53,8 @@ interface SubscribeRequest {
   readonly storeId: number
   readonly publicKey: string
   readonly actor: Actor
+  /** Whether its developer lets it into an own test store, also where it is closed to merchants. */
+  readonly isOwn?: boolean
   /** A token that was made elsewhere. Omitted: a new one. */
   readonly token?: string | undefined
   readonly agreed?: Privileges
@@ -80,20 +82,19 @@ interface UnsubscribeRequest {
  * A store that already uses the application keeps its token and agrees to the privileges requested now, without a
  * callback. `agreed` are the privileges that the merchant saw on the consent page; omitted: all that are requested.
  * The operator may bring a token along: no callback is sent then, and the store keeps that token. An application that is closed
- * to merchants is let in by the operator alone, without a callback; for others its public key is unknown.
- *
+ * to merchants is let in by the operator, and into test stores by its developer, without a callback; for others its public key is unknown.
  * Throws for a `token` from anyone but the operator (403), for one that cannot be used here (400), and for one other than that
  * of the existing subscription (409). Throws for an unknown store (404), for an unknown public key (400), for an application that requests more than is grantable
  * (403) or other privileges than `agreed` (409), and after waiting 30 s for other requests (409).
  */
 export function subscribe(services: Subscribing, request: SubscribeRequest): Promise<Subscribed> {
   const { db } = services
-  const { storeId, publicKey, actor, token: brought, agreed, grantable = null } = request
+  const { storeId, publicKey, actor, token: brought, agreed, grantable = null, isOwn = false } = request
   const isOperator = actor.kind === 'operator'
   if (brought !== undefined && !isOperator) {
     throw new StoreFailure('forbidden', 'Only the operator can set Token', { field: 'Token' })
   }
-  const found = { publicKey, ...(!isOperator && { openToMerchants: true }) }
+  const found = { publicKey, ...(!isOperator && !isOwn && { openToMerchants: true }) }
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
   return negotiate(services, 'AUTHORIZE', actor, async (isRefused) => {
     const { secureUrl } = await storeById(db, storeId)

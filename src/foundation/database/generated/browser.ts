@@ -157,6 +157,11 @@ export type EndedToken = Prisma.EndedTokenModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model PersonToken
+ * A token for a person's own programs, of exactly one account.
+ */
+export type PersonToken = Prisma.PersonTokenModel
+/**
  * Model Alert
  * What somebody wants to be told of by mail.
  */

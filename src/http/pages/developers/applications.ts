@@ -21,15 +21,16 @@ import { privilegedServices } from '../../../shop/registry.ts'
 import { requireProof } from '../../html/guard.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
+import { actorOf, type Form, isByToken, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import {
   applicationPage,
-  ofApplication,
+  ofApplicationByToken,
   orShowPage,
   ownApplication,
+  ownerIn,
   ownIn,
   servicesInForm,
   settingsSent,
@@ -79,15 +80,16 @@ type UsingStoresServices = DataServices & { readonly config: { readonly publicUr
 export const applicationRoutes = [
   developerRoute('GET /developers/applications', {
     roles: ['developer'],
+    tokens: true,
     id: 'listOwnApplications',
     summary: 'List your applications',
     description:
-      'With their keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes.',
+      'With their keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes. A token lists those for test stores alone.',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       // The page shows no keys.
-      if (!wantsHtml(request)) requireProof(request)
-      const applications = await listOwnApplications(services, personOf(request, 'developer').id)
+      if (!wantsHtml(request) && !isByToken(request)) requireProof(request)
+      const applications = await listOwnApplications(services, ownerIn(request))
       if (!wantsHtml(request)) return applications
       const template = '/pages/developers/applications'
       return sendPage(reply, { template, title: t('Applications'), data: { applications } })
@@ -95,21 +97,22 @@ export const applicationRoutes = [
   }),
   developerRoute('POST /developers/applications', {
     roles: ['developer'],
+    tokens: true,
     id: 'createOwnApplication',
     summary: 'Register an application',
-    description: 'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth.',
+    description:
+      'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth. What a token registers is for your test stores alone: no other store can let it in, and its CallBackURL is not called.',
     body: newBody,
     answers: { 201: withKeys },
     refusals: [409],
     run: ({ request, reply, body }, services: OwnApplicationServices) => {
-      const { id: developerId } = personOf(request, 'developer')
       const create = () =>
-        withFieldsOfForm(request, () => createOwnApplication(services, developerId, body(), actorOf(request)))
+        withFieldsOfForm(request, () => createOwnApplication(services, ownerIn(request), body(), actorOf(request)))
       return orShowPage(reply, 'application-created', create, () => newPage(typedForm(request)))
     },
   }),
   developerRoute('GET /developers/applications/:id', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'getOwnApplication',
     summary: 'Read an application',
     description:
@@ -121,7 +124,7 @@ export const applicationRoutes = [
     },
   }),
   developerRoute('PUT /developers/applications/:id', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'updateOwnApplication',
     summary: 'Change an application',
     description:
@@ -131,7 +134,7 @@ export const applicationRoutes = [
     run: ({ request }, services: OwnApplicationServices) => change(services, request),
   }),
   developerRoute('DELETE /developers/applications/:id', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'deleteOwnApplication',
     summary: 'Delete an application',
     description: 'Its tokens stop working immediately in all stores. CallBackURL is not called.',
@@ -142,7 +145,7 @@ export const applicationRoutes = [
 
 export const usingStoreRoutes = [
   developerRoute('GET /developers/applications/:id/stores', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'listUsingStores',
     summary: 'List the stores that use an application',
     description: 'Follow the header `Link` with `rel="next"` until it is absent.',

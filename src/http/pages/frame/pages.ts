@@ -67,7 +67,7 @@ export function readRequest(request: FastifyRequest, services: CallerServices, i
 /** How numbers are written in the fields of a form, shown and sent back: as its reader writes them. JSON is of programs, with a point. */
 export function writingOf(request: FastifyRequest): Writing & Format {
   const format = isJson(request) ? formatOf('en-US') : languageFor(request).format
-  const person = request.session?.person
+  const { person } = request
   return { ...format, currencyCode: person?.kind === 'merchant' ? person.store.currency : '' }
 }
 

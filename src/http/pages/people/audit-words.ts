@@ -99,6 +99,7 @@ const names: Readonly<Record<string, Text>> = {
   text: t('text'),
   throttle: t('rate limit'),
   timeZone: t('time zone'),
+  tokens: t('tokens'),
 }
 
 /** Values that stand for something, by the name of the member. `none`: a list without entries. */

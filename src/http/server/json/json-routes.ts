@@ -17,6 +17,7 @@ import {
   type Operation,
   type Parameter,
   type PathItem,
+  personToken,
   query as queryParameter,
   type Ref,
   type Response,
@@ -155,6 +156,8 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly needs?: readonly Need[]
   /** Whether people must have shown a password or passkey in the last 15 minutes. Omitted: `needs` decides. */
   readonly proof?: boolean
+  /** Whether people's tokens reach it, where it answers JSON. Omitted: none does. */
+  readonly tokens?: boolean
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
@@ -234,12 +237,12 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route> & DataServices,
 ): void {
   for (const route of routes) {
-    const { method, path, roles, needs, proof, isStreamed = false } = route
+    const { method, path, roles, needs, proof, tokens = false, isStreamed = false } = route
     app.route({
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
-      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), streamed: isStreamed },
+      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), tokens, streamed: isStreamed },
       handler: handlerOf(route, services),
     })
   }
@@ -290,7 +293,10 @@ export function describeRoutes(routes: readonly DescribedRoute[]): ApiPart {
     components: {
       schemas: Object.fromEntries(schemas),
       responses: Object.assign({}, ...groups.map(refusalsOf)),
-      securitySchemes: Object.fromEntries(groups.map(({ credential: { name, scheme } }) => [name, scheme])),
+      securitySchemes: {
+        ...Object.fromEntries(groups.map(({ credential: { name, scheme } }) => [name, scheme])),
+        ...(routes.some(({ tokens }) => tokens) && { personToken }),
+      },
     },
   }
 }
@@ -307,7 +313,11 @@ function describe(route: DescribedRoute, schemas: Schemas): Operation {
     summary,
     description,
     tags: [group.tag],
-    security: [{ [group.credential.name]: [] }, ...(group.credential.isOptional ? [{}] : [])],
+    security: [
+      { [group.credential.name]: [] },
+      ...(route.tokens ? [{ personToken: [] }] : []),
+      ...(group.credential.isOptional ? [{}] : []),
+    ],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
     responses: Object.fromEntries([

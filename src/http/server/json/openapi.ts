@@ -135,3 +135,11 @@ export function jsonAnswer(
   const content = { 'application/json': { schema, ...(example !== undefined && { example }) } }
   return { description, headers: { ...requestId, ...headers }, content }
 }
+
+/** The security scheme of routes that people's tokens reach. */
+export const personToken = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'A token of a person, `spt_` and 43 characters, made on the account page or at `/account/tokens` and `/developers/account/tokens`. Not beside the cookie of a session.',
+}

@@ -424,6 +424,7 @@ export const ModelName = {
   AccessGrant: 'AccessGrant',
   EndedToken: 'EndedToken',
   Session: 'Session',
+  PersonToken: 'PersonToken',
   Alert: 'Alert',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
@@ -497,7 +498,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2496,6 +2497,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    PersonToken: {
+      payload: Prisma.$PersonTokenPayload<ExtArgs>
+      fields: Prisma.PersonTokenFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PersonTokenFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PersonTokenFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        findFirst: {
+          args: Prisma.PersonTokenFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PersonTokenFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        findMany: {
+          args: Prisma.PersonTokenFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>[]
+        }
+        create: {
+          args: Prisma.PersonTokenCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        createMany: {
+          args: Prisma.PersonTokenCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PersonTokenCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>[]
+        }
+        delete: {
+          args: Prisma.PersonTokenDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        update: {
+          args: Prisma.PersonTokenUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        deleteMany: {
+          args: Prisma.PersonTokenDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PersonTokenUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PersonTokenUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>[]
+        }
+        upsert: {
+          args: Prisma.PersonTokenUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        aggregate: {
+          args: Prisma.PersonTokenAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePersonToken>
+        }
+        groupBy: {
+          args: Prisma.PersonTokenGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonTokenGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PersonTokenCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonTokenCountAggregateOutputType> | number
         }
       }
     }
@@ -7215,6 +7290,21 @@ export const SessionScalarFieldEnum = {
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
+export const PersonTokenScalarFieldEnum = {
+  id: 'id',
+  digest: 'digest',
+  beginning: 'beginning',
+  name: 'name',
+  developerId: 'developerId',
+  storeUserId: 'storeUserId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type PersonTokenScalarFieldEnum = (typeof PersonTokenScalarFieldEnum)[keyof typeof PersonTokenScalarFieldEnum]
+
+
 export const AlertScalarFieldEnum = {
   id: 'id',
   storeUserId: 'storeUserId',
@@ -8414,6 +8504,7 @@ export type GlobalOmitConfig = {
   accessGrant?: Prisma.AccessGrantOmit
   endedToken?: Prisma.EndedTokenOmit
   session?: Prisma.SessionOmit
+  personToken?: Prisma.PersonTokenOmit
   alert?: Prisma.AlertOmit
   signInDelay?: Prisma.SignInDelayOmit
   customerLoginToken?: Prisma.CustomerLoginTokenOmit

@@ -78,6 +78,7 @@ export const ModelName = {
   AccessGrant: 'AccessGrant',
   EndedToken: 'EndedToken',
   Session: 'Session',
+  PersonToken: 'PersonToken',
   Alert: 'Alert',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
@@ -537,6 +538,21 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const PersonTokenScalarFieldEnum = {
+  id: 'id',
+  digest: 'digest',
+  beginning: 'beginning',
+  name: 'name',
+  developerId: 'developerId',
+  storeUserId: 'storeUserId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type PersonTokenScalarFieldEnum = (typeof PersonTokenScalarFieldEnum)[keyof typeof PersonTokenScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {

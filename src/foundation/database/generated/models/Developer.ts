@@ -215,6 +215,7 @@ export type DeveloperWhereInput = {
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
+  tokens?: Prisma.PersonTokenListRelationFilter
   testStores?: Prisma.TestStoreListRelationFilter
   inboxes?: Prisma.InboxListRelationFilter
 }
@@ -227,6 +228,7 @@ export type DeveloperOrderByWithRelationInput = {
   identity?: Prisma.IdentityOrderByWithRelationInput
   applications?: Prisma.ApplicationOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  tokens?: Prisma.PersonTokenOrderByRelationAggregateInput
   testStores?: Prisma.TestStoreOrderByRelationAggregateInput
   inboxes?: Prisma.InboxOrderByRelationAggregateInput
 }
@@ -242,6 +244,7 @@ export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
+  tokens?: Prisma.PersonTokenListRelationFilter
   testStores?: Prisma.TestStoreListRelationFilter
   inboxes?: Prisma.InboxListRelationFilter
 }, "id">
@@ -273,6 +276,7 @@ export type DeveloperCreateInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -284,6 +288,7 @@ export type DeveloperUncheckedCreateInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -293,6 +298,7 @@ export type DeveloperUpdateInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -304,6 +310,7 @@ export type DeveloperUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -451,6 +458,22 @@ export type DeveloperUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutSessionsInput, Prisma.DeveloperUpdateWithoutSessionsInput>, Prisma.DeveloperUncheckedUpdateWithoutSessionsInput>
 }
 
+export type DeveloperCreateNestedOneWithoutTokensInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTokensInput
+  connect?: Prisma.DeveloperWhereUniqueInput
+}
+
+export type DeveloperUpdateOneWithoutTokensNestedInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTokensInput
+  upsert?: Prisma.DeveloperUpsertWithoutTokensInput
+  disconnect?: Prisma.DeveloperWhereInput | boolean
+  delete?: Prisma.DeveloperWhereInput | boolean
+  connect?: Prisma.DeveloperWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutTokensInput, Prisma.DeveloperUpdateWithoutTokensInput>, Prisma.DeveloperUncheckedUpdateWithoutTokensInput>
+}
+
 export type DeveloperCreateNestedOneWithoutTestStoresInput = {
   create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTestStoresInput, Prisma.DeveloperUncheckedCreateWithoutTestStoresInput>
   connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTestStoresInput
@@ -485,6 +508,7 @@ export type DeveloperCreateWithoutIdentityInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -494,6 +518,7 @@ export type DeveloperUncheckedCreateWithoutIdentityInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -538,6 +563,7 @@ export type DeveloperCreateWithoutApplicationsInput = {
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -548,6 +574,7 @@ export type DeveloperUncheckedCreateWithoutApplicationsInput = {
   email: string
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -572,6 +599,7 @@ export type DeveloperUpdateWithoutApplicationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -582,6 +610,7 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -590,6 +619,7 @@ export type DeveloperCreateWithoutSessionsInput = {
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -600,6 +630,7 @@ export type DeveloperUncheckedCreateWithoutSessionsInput = {
   email: string
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -624,6 +655,7 @@ export type DeveloperUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -634,6 +666,63 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperCreateWithoutTokensInput = {
+  createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
+  applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperUncheckedCreateWithoutTokensInput = {
+  id?: number
+  identityId: number
+  email: string
+  createdAt: Date | string
+  applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperCreateOrConnectWithoutTokensInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+}
+
+export type DeveloperUpsertWithoutTokensInput = {
+  update: Prisma.XOR<Prisma.DeveloperUpdateWithoutTokensInput, Prisma.DeveloperUncheckedUpdateWithoutTokensInput>
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+  where?: Prisma.DeveloperWhereInput
+}
+
+export type DeveloperUpdateToOneWithWhereWithoutTokensInput = {
+  where?: Prisma.DeveloperWhereInput
+  data: Prisma.XOR<Prisma.DeveloperUpdateWithoutTokensInput, Prisma.DeveloperUncheckedUpdateWithoutTokensInput>
+}
+
+export type DeveloperUpdateWithoutTokensInput = {
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
+  applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperUncheckedUpdateWithoutTokensInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -643,6 +732,7 @@ export type DeveloperCreateWithoutTestStoresInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
 
@@ -653,6 +743,7 @@ export type DeveloperUncheckedCreateWithoutTestStoresInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
@@ -677,6 +768,7 @@ export type DeveloperUpdateWithoutTestStoresInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -687,6 +779,7 @@ export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -695,6 +788,7 @@ export type DeveloperCreateWithoutInboxesInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
 }
 
@@ -705,6 +799,7 @@ export type DeveloperUncheckedCreateWithoutInboxesInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
@@ -729,6 +824,7 @@ export type DeveloperUpdateWithoutInboxesInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -739,6 +835,7 @@ export type DeveloperUncheckedUpdateWithoutInboxesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -751,6 +848,7 @@ export type DeveloperUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -760,6 +858,7 @@ export type DeveloperUncheckedUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -777,6 +876,7 @@ export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
 export type DeveloperCountOutputType = {
   applications: number
   sessions: number
+  tokens: number
   testStores: number
   inboxes: number
 }
@@ -784,6 +884,7 @@ export type DeveloperCountOutputType = {
 export type DeveloperCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   applications?: boolean | DeveloperCountOutputTypeCountApplicationsArgs
   sessions?: boolean | DeveloperCountOutputTypeCountSessionsArgs
+  tokens?: boolean | DeveloperCountOutputTypeCountTokensArgs
   testStores?: boolean | DeveloperCountOutputTypeCountTestStoresArgs
   inboxes?: boolean | DeveloperCountOutputTypeCountInboxesArgs
 }
@@ -815,6 +916,13 @@ export type DeveloperCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Ty
 /**
  * DeveloperCountOutputType without action
  */
+export type DeveloperCountOutputTypeCountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PersonTokenWhereInput
+}
+
+/**
+ * DeveloperCountOutputType without action
+ */
 export type DeveloperCountOutputTypeCountTestStoresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TestStoreWhereInput
 }
@@ -835,6 +943,7 @@ export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
+  tokens?: boolean | Prisma.Developer$tokensArgs<ExtArgs>
   testStores?: boolean | Prisma.Developer$testStoresArgs<ExtArgs>
   inboxes?: boolean | Prisma.Developer$inboxesArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
@@ -868,6 +977,7 @@ export type DeveloperInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
+  tokens?: boolean | Prisma.Developer$tokensArgs<ExtArgs>
   testStores?: boolean | Prisma.Developer$testStoresArgs<ExtArgs>
   inboxes?: boolean | Prisma.Developer$inboxesArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
@@ -885,6 +995,7 @@ export type $DeveloperPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identity: Prisma.$IdentityPayload<ExtArgs>
     applications: Prisma.$ApplicationPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    tokens: Prisma.$PersonTokenPayload<ExtArgs>[]
     testStores: Prisma.$TestStorePayload<ExtArgs>[]
     inboxes: Prisma.$InboxPayload<ExtArgs>[]
   }
@@ -1290,6 +1401,7 @@ export interface Prisma__DeveloperClient<T, Null = never, ExtArgs extends runtim
   identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   applications<T extends Prisma.Developer$applicationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$applicationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApplicationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.Developer$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tokens<T extends Prisma.Developer$tokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$tokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   testStores<T extends Prisma.Developer$testStoresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$testStoresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   inboxes<T extends Prisma.Developer$inboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$inboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -1771,6 +1883,30 @@ export type Developer$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * Developer.tokens
+ */
+export type Developer$tokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PersonToken
+   */
+  select?: Prisma.PersonTokenSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PersonToken
+   */
+  omit?: Prisma.PersonTokenOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PersonTokenInclude<ExtArgs> | null
+  where?: Prisma.PersonTokenWhereInput
+  orderBy?: Prisma.PersonTokenOrderByWithRelationInput | Prisma.PersonTokenOrderByWithRelationInput[]
+  cursor?: Prisma.PersonTokenWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PersonTokenScalarFieldEnum | Prisma.PersonTokenScalarFieldEnum[]
 }
 
 /**
