@@ -443,7 +443,9 @@ async function allow(address: string): Promise<URL> {
   const page = await (await visit(address)).text()
   const [form = ''] = /<form method="post" action="\/oauth[\s\S]*?<\/form>/.exec(page) ?? []
   const fields = new URLSearchParams()
-  for (const [, name = '', value = ''] of form.matchAll(/name="([^"]+)" value="([^"]*)"/g)) fields.set(name, value)
+  for (const [, name = '', value = ''] of form.matchAll(/name="([^"]+)" value="([^"]*)"/g)) {
+    fields.set(name, value.replaceAll('&quot;', '"'))
+  }
   const answer = await visit(address, { method: 'POST', body: fields })
   const location = answer.headers.get('location')
   if (location === null)
