@@ -12,6 +12,7 @@ import {
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { registered, usedBy } from '../../http/pages/developers/fixture.ts'
 import { newAppOwner, newOwner } from './factors/fixture.ts'
+import { freshAddress } from './persons.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -50,9 +51,10 @@ async function tokenOf(person: TestPerson, kind: Kind, Days = 30): Promise<Made>
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
+/** From a network each, which is not this machine's. */
 function send(token: string, method: Method, url: string, payload?: object, headers: object = {}) {
   const by = { authorization: `Bearer ${token}`, ...headers }
-  return server.app.inject({ method, url, headers: by, ...(payload && { payload }) })
+  return server.app.inject({ method, url, remoteAddress: freshAddress(), headers: by, ...(payload && { payload }) })
 }
 
 async function statusOf(...given: Parameters<typeof send>): Promise<number> {
