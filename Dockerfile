@@ -20,6 +20,7 @@ COPY src ./src
 COPY wsdl ./wsdl
 # Shown at /docs.
 COPY docs/guides ./docs/guides
+COPY docs/policy.md ./docs/
 COPY CHANGELOG.md ./
 
 # sandbox.json, when SANDBOX=true; the program itself stays read-only for the user who runs it.

@@ -69,7 +69,7 @@ export async function attemptAt(
   throw keyReused()
 }
 
-/** What is stored of a key at an address, and of the body that came with it. Throws `bad-request` for a malformed key. */
+/** What is stored of a key at an address, and of the body that came with it. Throws a 400 for a malformed key. */
 export function hashesOf(header: unknown, address: readonly unknown[], body: readonly string[]) {
   // A structured field may be quoted.
   const key = String(header).replace(/^"(.*)"$/, '$1')

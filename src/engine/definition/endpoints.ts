@@ -37,7 +37,8 @@ export interface Call {
   /** In which the records were sent. */
   readonly format: Body['format']
   readonly handling: Handling
-  readonly secrets: Pick<Secrets, 'open' | 'seal'>
+  readonly secrets: Pick<Secrets, 'open' | 'seal' | 'derivations'>
+  readonly config: { readonly publicUrl: string; readonly orderPageDays: number }
   readonly log: Log
 }
 

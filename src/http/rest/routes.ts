@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../../access/applications/calls/call-log.ts'
 import type { Caller, Method } from '../../engine/caller.ts'
 import { refusalItem } from '../../engine/changing/requests.ts'
-import type { Answer, Body, Endpoint, Operation, Query } from '../../engine/definition/endpoints.ts'
+import type { Answer, Body, Call, Endpoint, Operation, Query } from '../../engine/definition/endpoints.ts'
 import { readId } from '../../engine/definition/filters.ts'
 import type { Handling } from '../../engine/definition/handling.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
@@ -25,7 +25,7 @@ import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
 export interface RestServices extends AdmissionServices, AdviceServices {
-  config: AdviceServices['config'] & { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
+  config: AdviceServices['config'] & Call['config'] & { readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
   secrets: Secrets
 }
@@ -117,7 +117,7 @@ function addEndpoint(app: FastifyInstance, services: RestServices, served: Serve
 }
 
 async function answer(
-  { secrets }: RestServices,
+  { secrets, config }: RestServices,
   { version, route, endpoint, known }: Served,
   admit: ReturnType<typeof admission>,
   reply: FastifyReply,
@@ -145,6 +145,7 @@ async function answer(
     headers,
     body: (request.body ?? null) as Body | null,
     secrets,
+    config,
     log,
   }
   try {

@@ -133,7 +133,7 @@ export const orders = defineResource({
         column: 'billingEmail',
         label: 'Billing e-mail',
         description:
-          'The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it.',
+          'The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it.',
       }),
     }),
     BillingPaymentMethod: text(LONG_TEXT, {

@@ -22,7 +22,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
-import { readBuyer, shippingToBuyer } from './buyer.ts'
+import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
@@ -147,12 +147,18 @@ function newOrder(
   const { currency } = caller.store
   const amounts = lines.map(({ amount }) => amount)
   row.orderAmount = toNumber(totalOf(patch, amounts, currency))
-  if (row.customerId === null && row.billingEmail === '')
-    throw wrongField('BillingEmail', 'is required for a guest', 'missing-field')
+  const [nobody] = wrongContact(patch)
+  if (nobody) throw nobody
   // As the trigger would say it of the shipments, which spares another version of the row.
   row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
   fillShipments(order.lists, patch.lists.ShipmentList, lines)
   return order
+}
+
+/** Why (400) nobody could be asked about the order: a guest needs an e-mail address or a telephone number. */
+export function wrongContact({ columns: { customerId, billingEmail }, details }: Patch): StoreFailure[] {
+  if (customerId || !isWithoutContact({ BillingEmail: billingEmail, ...details })) return []
+  return [wrongField('BillingEmail', 'or BillingPhoneNumber is required for a guest', 'missing-field')]
 }
 
 /** Sets the status, unless the order came with one, and gives it to the shipments. */

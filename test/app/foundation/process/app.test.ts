@@ -227,6 +227,7 @@ describe('the target of a request', () => {
     for (const [path, accept] of [
       ['/admin/sign-in?next=%2F', 'text/html'],
       ['/assets/app.css', 'text/css'],
+      ['/order/1-1-x', 'text/html'],
     ] as const) {
       for (const origin of ['', 'http://evil.example', 'HTTPS://evil.example:1']) {
         const { answer } = await send(`GET ${origin}${path}`, `Accept: ${accept}\r\n`, settings)

@@ -4,7 +4,8 @@ import type { Call, Endpoint, Operation, RecordsAnswer, RecordType } from '../..
 import { fieldSet, integer, money, text } from '../../../../engine/definition/fields.ts'
 import { resultItem, StoreFailure } from '../../../../foundation/values/failure.ts'
 import { ORDER_ITEMS_MAX } from '../order-body.ts'
-import { type PlacedOrder, placeRead } from '../place-order.ts'
+import { orderPageAddress } from '../order-page.ts'
+import { type PlacedOrder, placeRead, wrongContact } from '../place-order.ts'
 import { type CheckoutBody, checkoutType, readCheckout } from './body.ts'
 import { keyOf, orderWithKey, rememberKey } from './keys.ts'
 import { quote, quoteType, wrongGoods } from './quote.ts'
@@ -20,6 +21,11 @@ const resultType: RecordType = {
     InvoiceNumberPrefix: text(50, { description: 'The prefix of InvoiceNumber in the number that people see.' }),
     InvoiceNumber: integer({ description: 'The number of the order that people see, without its prefix.' }),
     OrderAmount: money({ description: 'The total of the order.' }),
+    OrderPage: text(undefined, {
+      isOptional: true,
+      description:
+        'The address of a page of this order alone, for its buyer: whoever has it sees the order. Left out where the server has no such pages.',
+    }),
   }),
 }
 
@@ -30,11 +36,12 @@ function termsOf({ caller }: Call, { settle }: CheckoutBody) {
   return { isShopFront: !allows(caller.privileges, 'CheckoutPrices', 'write'), settle }
 }
 
-/** Throws everything that is wrong with the body and, of its placing, with the goods that it names. */
-async function refuseAll(call: Call, read: CheckoutBody): Promise<void> {
+/** Throws everything that is wrong with the body, with the goods that it names, and `others`. */
+async function refuseAll(call: Call, read: CheckoutBody, others: readonly StoreFailure[] = []): Promise<void> {
   const items = read.patch.lists.OrderItemList ?? []
   const isCounted = items.length <= ORDER_ITEMS_MAX && items.every(({ columns }) => Number(columns.quantity) > 0)
-  read.refuse(isCounted ? await wrongGoods(call.caller, read.patch, termsOf(call, read)) : [])
+  const goods = isCounted ? await wrongGoods(call.caller, read.patch, termsOf(call, read)) : []
+  read.refuse([...others, ...goods])
 }
 
 const place: Operation = {
@@ -50,28 +57,32 @@ const place: Operation = {
     const { caller } = call
     const key = keyOf(call)
     const earlier = await orderWithKey(caller, key)
-    if (earlier !== null) return answer(earlier, true)
+    if (earlier !== null) return answer(call, earlier, true)
     const read = await readCheckout(call)
-    if (read.isWrong) await refuseAll(call, read)
+    const nobody = wrongContact(read.patch)
+    if (read.isWrong || nobody.length > 0) await refuseAll(call, read, nobody)
     const remember: Remember<PlacedOrder> = ({ db }, { id }) => rememberKey({ ...caller, db }, id, key)
     try {
-      return answer(await placeRead(caller, read.patch, { ...termsOf(call, read), remember }), false)
+      return answer(call, await placeRead(caller, read.patch, { ...termsOf(call, read), remember }), false)
     } catch (error) {
       // Another process may have placed it meanwhile, and taken the last piece.
       const placed = await orderWithKey(caller, key)
-      if (placed !== null) return answer(placed, true)
+      if (placed !== null) return answer(call, placed, true)
       if (error instanceof StoreFailure && error.status < 500) await refuseAll(call, read)
       throw error
     }
   },
 }
 
-function answer({ id, invoicePrefix, invoiceNumber, orderAmount }: PlacedOrder, replayed: boolean): RecordsAnswer {
+function answer(call: Call, placed: PlacedOrder, replayed: boolean): RecordsAnswer {
+  const { id, invoicePrefix, invoiceNumber, orderAmount } = placed
+  const page = orderPageAddress(call, call.caller.store.id, id)
   const record = {
     ...resultItem('OrderID', id, 201, 'Created successfully'),
     InvoiceNumberPrefix: invoicePrefix,
     InvoiceNumber: invoiceNumber,
     OrderAmount: orderAmount,
+    ...(page !== null && { OrderPage: page }),
   }
   return { kind: 'records', status: 201, records: [JSON.stringify(record)], type: resultType, replayed, isSecret: true }
 }

@@ -9,7 +9,7 @@ import type { PlacedOrder } from '../place-order.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-/** The digests of the key and the body of a call. Throws `bad-request` for a missing or malformed key. */
+/** The digests of the key and the body of a call. Throws a 400 for a missing or malformed key. */
 export function keyOf({ headers, body }: Call) {
   const { 'idempotency-key': key } = headers
   if (key === undefined) {

@@ -96,6 +96,8 @@ describe('placing', () => {
       TransactionList: [],
     })
     expect(placed.UserID).toBe(shop.application.name)
+    const page = await server.app.inject({ url: new URL(item.OrderPage).pathname, headers: { accept: 'text/html' } })
+    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('Tote Bag')])
     expect(await stockOf(bag)).toBe(8)
   })
 
@@ -198,6 +200,17 @@ describe('placing', () => {
     const unknown = refusalOf(await place({ ...body, OrderStatusID: 77 }, { by: till }))
     expect(unknown).toEqual([400, 'OrderStatusID', expect.stringContaining('77 is not an order status')])
     expect(refusalOf(await place({ ...body, OrderStatusID: 5 }, { by: till }))[1]).toBe('OrderStatusID')
+  })
+
+  test('of a guest needs an e-mail address or a telephone number, told with all else', async () => {
+    const bag = await product()
+    const message = refusalOf(await place({ OrderItemList: [line(bag, 11)] }))[2]
+    expect(message).toMatch(
+      /^BillingEmail or BillingPhoneNumber is required for a guest; OrderItemList\[0\].ItemQuantity/,
+    )
+    const byTelephone = { BillingPhoneNumber: '555 0100', OrderItemList: [line(bag)] }
+    expect((await place(byTelephone)).statusCode).toBe(201)
+    expect((await quote({ OrderItemList: [line(bag)] })).statusCode).toBe(200)
   })
 
   test('a hidden product is as one that does not exist', async () => {
