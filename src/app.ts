@@ -9,8 +9,10 @@ import { wantsHtml } from './http/html/request.ts'
 import { describeOAuth } from './http/oauth/openapi.ts'
 import { type OAuthServices, oauth } from './http/oauth/routes.ts'
 import { type OperatorServices, operatorRoutes, registerOperatorRoutes } from './http/operator/routes.ts'
+import { type OrderPageDoorServices, orderPageDoor } from './http/pages/account/order-page.ts'
 import { type InboxDoorServices, inboxDoor } from './http/pages/developers/inbox-door.ts'
 import { auditRoutes } from './http/pages/people/audit.ts'
+import { merchantTokenRoutes } from './http/pages/people/tokens.ts'
 import { developerRoutes, type PagesServices, pages } from './http/pages/routes.ts'
 import { assembleDocument, type DocumentOptions } from './http/reference/assemble.ts'
 import { examples, samples, values } from './http/reference/examples.ts'
@@ -40,6 +42,7 @@ export type Services = OperatorServices &
   RestServices &
   SoapServices &
   InboxDoorServices &
+  OrderPageDoorServices &
   ReferenceServices &
   ProcessServices & {
     readonly config: Config
@@ -93,6 +96,7 @@ export function buildApp(given: Services): FastifyInstance {
     scope.register(pages, services)
   })
   app.register(async (scope) => inboxDoor(scope, services))
+  app.register(async (scope) => orderPageDoor(scope, services))
   app.register(async (scope) => oauth(scope, services))
   app.register(async (scope) => rest(scope, services, advisePrefix))
   app.register(async (scope) => soap(scope, services))
@@ -110,7 +114,7 @@ export function openApiDocument(options: DocumentOptions) {
     describeRest(examples, samples),
     describeRoutes([...operatorRoutes, ...auditRoutes]),
     describeProcess(),
-    describeRoutes(developerRoutes),
+    describeRoutes([...developerRoutes, ...merchantTokenRoutes]),
     describeOAuth(),
     describeReference(),
   ])

@@ -84,14 +84,15 @@ async function requireNewKeyEverywhere({ db, secrets }: { db: Db; secrets: Secre
   throw new StartupError(`${processes} under the former key. ${advice}, and run this command again`)
 }
 
-async function report(remaining: readonly Remaining[], { secretKey, dataDir }: Config): Promise<void> {
+async function report(remaining: readonly Remaining[], { secretKey, dataDir, orderPageDays }: Config): Promise<void> {
   const isInFile = secretKey === null
   if (remaining.length === 0) {
     if (isInFile) await forgetFormerKey(dataDir)
     const end = isInFile
       ? `It has been taken out of ${keysPath(dataDir)}.`
       : 'Remove SECRET_KEY_PREVIOUS, and restart the processes one after the other.'
-    return say(`Nothing is left under the former key. ${end}`)
+    const pages = orderPageDays > 0 ? ' but addresses of orders’ pages, which end with it' : ''
+    return say(`Nothing is left under the former key${pages}. ${end}`)
   }
   say('Under the former key there still are:')
   for (const { what, count, until } of remaining) {

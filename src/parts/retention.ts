@@ -46,6 +46,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     'old drafts of orders': sweepByTime(db, { table: 'OrderDraft', time: 'keptAt' }, days(DRAFT_DAYS)),
     'old messages of inboxes': sweepByTime(db, { table: 'InboxMessage', time: 'at' }, ago(MESSAGES_HOURS * HOUR_MS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
+    'old tokens of people': sweepByTime(db, { table: 'PersonToken', time: 'expiresAt' }, now),
     'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),
     'old invitations': sweepByTime(db, { table: 'Invitation', time: 'expiresAt' }, now),
     'old links for a new password': sweepByTime(db, { table: 'ResetLink', time: 'expiresAt' }, now),

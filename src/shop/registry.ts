@@ -1,3 +1,5 @@
+import { namedPrivileges } from '../access/applications/privileges.ts'
+import type { Endpoint } from '../engine/definition/endpoints.ts'
 import type { Resource } from '../engine/definition/resource.ts'
 import { categories } from './resources/categories/categories.ts'
 import { customerGroups } from './resources/customer-groups/customer-groups.ts'
@@ -6,6 +8,7 @@ import { distributors } from './resources/distributors/distributors.ts'
 import { giftRegistries } from './resources/gift-registries/gift-registries.ts'
 import { manufacturers } from './resources/manufacturers/manufacturers.ts'
 import { orderStatuses } from './resources/order-statuses/order-statuses.ts'
+import { checkoutEndpoints } from './resources/orders/checkout/checkout.ts'
 import { orders } from './resources/orders/orders.ts'
 import { paymentMethods } from './resources/payment-methods/payment-methods.ts'
 import { products } from './resources/products/products.ts'
@@ -46,6 +49,17 @@ export const transferredResources = [
 export const servedResources = [...resources, webhooks] as const satisfies readonly Resource[]
 
 export type Service = (typeof servedResources)[number]['service']
+
+/** Endpoints of a service that stand on its definition, which could not import them. */
+export function furtherEndpointsOf(resource: Resource): readonly Endpoint[] {
+  return resource === orders ? checkoutEndpoints : []
+}
+
+/** What the privileges of applications may name. */
+export const privilegedServices: readonly string[] = [
+  ...servedResources.map(({ service }) => service),
+  ...Object.keys(namedPrivileges),
+]
 
 /** Throws for an unknown name. */
 export function resourceNamed(service: string): Resource {

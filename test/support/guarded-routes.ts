@@ -12,6 +12,8 @@ export interface GuardedRoute {
   readonly needs: readonly Need[]
   /** Whether a person must have shown the password lately. */
   readonly asksProof: boolean
+  /** Whether tokens of people reach it. */
+  readonly takesTokens: boolean
 }
 
 /** The routes of pages and the operator, with who may use each. No database is asked. */
@@ -21,8 +23,15 @@ export async function guardedRoutes(): Promise<readonly GuardedRoute[]> {
   const routes: GuardedRoute[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined || method === 'HEAD') return
-    const { roles: allowed, needs = [] } = config
-    routes.push({ method: method as GuardedRoute['method'], url, allowed, needs, asksProof: asksProof(config) })
+    const { roles: allowed, needs = [], tokens: takesTokens = false } = config
+    routes.push({
+      method: method as GuardedRoute['method'],
+      url,
+      allowed,
+      needs,
+      asksProof: asksProof(config),
+      takesTokens,
+    })
   })
   await app.ready()
   await app.close()

@@ -85,7 +85,10 @@ export interface TestStore {
 }
 
 /** Those of the registry, and what has an address of its own: the feed of events, and the log of calls. */
-const checkedServices = [...servedResources, ...['Events', 'Calls'].map((service) => ({ service, names: [service] }))]
+const checkedServices = [
+  ...servedResources,
+  ...['Events', 'Calls', 'Checkout'].map((service) => ({ service, names: [service] })),
+]
 const documents = new Map<string, object>()
 
 /** The reference of a server with these options; one object for the same, because making it takes longer than opening a server. */

@@ -41,6 +41,7 @@ import {
   SyntaxKind,
 } from 'typescript-compiler/unstable/ast'
 import { API, type Project, SymbolFlags, TypeFlags } from 'typescript-compiler/unstable/sync'
+import { errorCodes } from '../../src/foundation/values/failure.ts'
 import { resources } from '../../src/shop/registry.ts'
 import { administrationPrivileges } from '../../src/shop/staff/roles.ts'
 
@@ -161,7 +162,7 @@ class Finder {
     }
   }
 
-  /** `['conflict', 'Already there', …]`: what a StoreFailure is made of. Of a file, the column, what it has, and what is wrong. */
+  /** `['not-unique', 'Already there', …]`: what a StoreFailure is made of. Of a file, the column, what it has, and what is wrong. */
   #ofTuple(tuple: ArrayLiteralExpression): void {
     const [kind, message, problem, mark] = tuple.elements
     if (kind === undefined || message === undefined) return
@@ -169,7 +170,7 @@ class Finder {
       this.#seeds.push(message)
     }
     if (isIn(tuple, /\/src\/shop\/csv\//)) this.#seeds.push(mark ?? problem)
-    if (!isStringLiteral(kind) || !KINDS.has(kind.text) || (isStringLiteral(message) && KINDS.has(message.text))) return
+    if (!isStringLiteral(kind) || !CODES.has(kind.text) || (isStringLiteral(message) && CODES.has(message.text))) return
     this.#seeds.push(message)
   }
 
@@ -182,7 +183,7 @@ class Finder {
     }
     if (call.expression.kind === SyntaxKind.SuperKeyword) {
       const [kind, message] = given
-      if (kind !== undefined && isStringLiteral(kind) && KINDS.has(kind.text)) this.#message(message)
+      if (kind !== undefined && isStringLiteral(kind) && CODES.has(kind.text)) this.#message(message)
     }
     if (ofZod.has(name)) this.#ofZod(name, call, given)
   }
@@ -459,19 +460,7 @@ const WITH_MARKS = /\/src\/http\/pages\/shop\/(orders|products)\/bulk\.ts/
 const WITH_REASONS =
   /\/src\/(shop\/csv|access\/mail|foundation\/outbound|shop\/webhooks|shop\/resources\/.*\/former-file)/
 
-const KINDS: ReadonlySet<string> = new Set([
-  ...['bad-request', 'unauthorized', 'forbidden', 'insecure-transport', 'not-found', 'method-not-allowed', 'conflict'],
-  ...[
-    'in-progress',
-    'gone',
-    'precondition-failed',
-    'body-too-large',
-    'unsupported-media-type',
-    'key-reused',
-    'throttled',
-  ],
-  ...['defect', 'bad-gateway', 'unavailable'],
-])
+const CODES: ReadonlySet<string> = new Set(errorCodes)
 
 /** The functions of zod that take a message, and the place of it; -1: the last. */
 const ofZod: ReadonlyMap<string, number> = new Map([

@@ -1265,7 +1265,7 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Lists the store’s orders by ascending `OrderID`, 10 a page unless `limit` asks for up to 300. The header `Link` leads to the next page. 404, without a body: none matches. `countOrders` answers how many match. Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator. Needs the read privilege of Orders.
+         * @description Lists the store’s orders by ascending `OrderID`, 10 a page unless `limit` asks for up to 300. The header `Link` leads to the next page. 404, without a body: none matches. `countOrders` answers how many match. Orders are placed by POST /Checkout, and by POST /admin/stores/{id}/orders with the key of the operator. Needs the read privilege of Orders.
          */
         get: operations["listOrders"];
         /**
@@ -1590,6 +1590,46 @@ export interface paths {
         get: operations["listOrderRefunds"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/Checkout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Place checkout
+         * @description Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. The `Idempotency-Key` stands for the order as long as that is there: the same request returns the same order, whatever happened in between. Needs the write privilege of Checkout.
+         */
+        post: operations["placeCheckout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/Checkout/Quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Quote checkout
+         * @description Works out what placing the same order would cost now, and stores and reserves nothing. Lines that are out of stock are named, and no refusal. Needs the read privilege of Checkout.
+         */
+        post: operations["quoteCheckout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3290,6 +3330,222 @@ export interface components {
             /** @description Identifiers of the category in other systems, such as marketplaces. Products of the category show them as well. Replaces the stored list as a whole; an item with a known ID keeps the fields that are not sent. */
             CategoryExternalIdsList?: components["schemas"]["CategoryExternalIdInput"][];
         };
+        /** @description An order as a program places it, without what placing it computes. OrderDate, OrderStatusID, PromotionList, OrderDiscountCoupon, OrderDiscountPromotion, AffiliateCommission, RewardPoints, ShipmentShippedDate, ItemDateAdded, ItemUnitPrice need the privilege CheckoutPrices. */
+        CheckoutCreate: {
+            /**
+             * Format: int32
+             * @description The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too. The identifier of another record; 0: none.
+             */
+            CustomerID?: number;
+            /** @description The time at which the order was placed. In the form `yyyy-mm-ddThh:mm:ss`. */
+            OrderDate?: components["schemas"]["LocalTimeInput"];
+            /**
+             * Format: int32
+             * @description The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with: 1 New, 2 Processing, 3 Partial, 4 Shipped, 5 Cancel, 6 Hold, 7 Not Completed, 8 Custom 1, 9 Custom 2, 10 Custom 3, 11 Unpaid, 12 Review.
+             */
+            OrderStatusID?: number;
+            /** @description The name of the person in the shop who sold the order. */
+            SalesPerson?: string;
+            /** @description The address of the order in the storefront. An import or the checkout may have brought another one. */
+            ContinueURL?: string;
+            /** @description The number of the order in another system, such as a marketplace. */
+            AlternateOrderID?: string;
+            /** @description The source of the order, such as the name of a marketplace, in words of your own. */
+            OrderType?: string;
+            /** @description The first name of the person who pays. A new order takes the billing address of its customer where it brings none. */
+            BillingFirstName?: string;
+            /** @description The last name of the person who pays. */
+            BillingLastName?: string;
+            /** @description The company that pays. */
+            BillingCompany?: string;
+            /** @description The street and house number of whom the invoice goes to. */
+            BillingAddress?: string;
+            /** @description A second line of the billing address, such as a floor. */
+            BillingAddress2?: string;
+            /** @description The town of the billing address. */
+            BillingCity?: string;
+            /** @description The state, province or county of the billing address; in the United States and Canada its code, such as `FL`. */
+            BillingState?: string;
+            /** @description The postal code of the billing address. */
+            BillingZipCode?: string;
+            /** @description The country of the billing address by its ISO 3166 code of two letters, such as `US`. */
+            BillingCountry?: string;
+            /** @description The telephone number of the person who pays. */
+            BillingPhoneNumber?: string;
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
+            BillingEmail?: string;
+            /** @description The payment method by its number in the list of the store (`GET /admin/stores/{id}/payment-methods`), as a text, such as `2`. */
+            BillingPaymentMethodID?: string;
+            /** @description The parcels of the order, and where they go. Without any, a new order has one to its billing address. */
+            ShipmentList?: components["schemas"]["CheckoutShipmentInput"][];
+            /** @description The lines of the order: which products, how many, and at which price. A change moves the stock by the difference; no change alters OrderAmount. */
+            OrderItemList?: components["schemas"]["CheckoutOrderItemInput"][];
+            /** @description The promotions that lowered the price of the order, as the checkout sends them. They change no amount. */
+            PromotionList?: components["schemas"]["CheckoutPromotionInput"][];
+            /** @description Despite its name: the discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods. */
+            OrderDiscountCoupon?: components["schemas"]["Decimal"];
+            /** @description Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
+            OrderDiscountPromotion?: components["schemas"]["Decimal"];
+            /** @description The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes. */
+            SalesTax?: components["schemas"]["Decimal"];
+            /** @description The second tax on the order, where two are due. */
+            SalesTax2?: components["schemas"]["Decimal"];
+            /** @description The third tax on the order, where three are due. */
+            SalesTax3?: components["schemas"]["Decimal"];
+            /** @description The commission of the affiliate who brought the customer. Kept for programs. */
+            AffiliateCommission?: components["schemas"]["Decimal"];
+            /** @description Reward points that the order earned or used, as text. Kept for programs: the platform counts no points. */
+            RewardPoints?: string;
+            /** @description The questions of the checkout, with the customer’s answers. */
+            QuestionList?: components["schemas"]["CheckoutQuestionInput"][];
+            /** @description The page from which the customer came to the shop. */
+            Referer?: string;
+            /** @description The IP address from which the order was placed. */
+            IP?: string;
+            /** @description The customer’s message with the order. The packing slip shows it. */
+            CustomerComments?: string;
+            /** @description Internal notes of the shop about the order. Customers never see them. */
+            InternalComments?: string;
+            /** @description A short message to the customer, which the customer’s page of the order shows. */
+            ExternalComments?: string;
+            /** @description A payment that was taken elsewhere. Left out: nothing is paid. */
+            Payment?: components["schemas"]["PaymentCreate"];
+        };
+        CheckoutOrderItemInput: {
+            /**
+             * Format: int32
+             * @description The product that was ordered, one of `/Products`. A new line needs it, or ItemID. Set to 0 when the product is deleted. The identifier of another record; 0: none.
+             */
+            CatalogID?: number;
+            /** @description The SKU that was ordered, with the suffix of an advanced option. A new order finds the product by it where CatalogID is left out. */
+            ItemID?: string;
+            /**
+             * Format: int32
+             * @description The ShipmentID of the shipment that the line goes with; 0 where the order has one at most. In a new order it counts the sent shipments from 1.
+             */
+            ItemShipmentID?: number;
+            /** @description The ordered quantity. A change moves the stock by the difference. */
+            ItemQuantity?: components["schemas"]["Decimal"];
+            /**
+             * Format: int32
+             * @description The warehouse from which the line is taken, as a number of your own. Kept for programs.
+             */
+            ItemWarehouseID?: number;
+            /** @description The first of three texts about the line, for your own use. */
+            ItemAdditionalField1?: string;
+            /** @description The second of three texts about the line, for your own use. */
+            ItemAdditionalField2?: string;
+            /** @description The third of three texts about the line, for your own use. */
+            ItemAdditionalField3?: string;
+            /** @description The page of the storefront from which the product was put into the cart. */
+            ItemPageAdded?: string;
+            /** @description The time at which the line was added to the order. In the form `yyyy-mm-ddThh:mm:ss`. */
+            ItemDateAdded?: components["schemas"]["LocalTimeInput"];
+            /** @description The OptionIDs of the chosen options, each behind a comma: `,4,17`. Together they say which advanced option’s stock the line takes. */
+            ItemOptions?: string;
+            /** @description The CatalogIDs of products that came with the chosen options, as the checkout sends them. Kept for programs: no stock is taken for them. */
+            ItemCatalogIDOptions?: string;
+            /** @description The serial number or licence key that the customer got with the line. */
+            ItemSerial?: string;
+            /**
+             * Format: int32
+             * @description The interval at which the customer wants the line again, as a code of the checkout; 0: only once. Kept for programs: the platform repeats no orders.
+             */
+            RecurringOrderFrequency?: number;
+            /** @description The price of one piece with its options, in place of the shop’s. Needs the privilege CheckoutPrices. */
+            ItemUnitPrice?: components["schemas"]["Decimal"];
+        };
+        CheckoutPromotionInput: {
+            /** @description The name of the promotion as people read it. */
+            PromotionName?: string;
+            /** @description The code that the customer entered; empty: the promotion applied by itself. */
+            Coupon?: string;
+            /** @description The amount that the promotion took off. OrderDiscountCoupon or OrderDiscountPromotion already includes it; changing it changes no total. */
+            DiscountAmount?: components["schemas"]["Decimal"];
+        };
+        CheckoutQuestionInput: {
+            /**
+             * Format: int32
+             * @description The number of the question at the checkout. Results of changes name the answer by it.
+             */
+            QuestionID?: number;
+            /** @description The text of the question. Only the checkout that places the order, or an import, sets it. */
+            QuestionTitle?: string;
+            /** @description The customer’s answer to the question. */
+            QuestionAnswer?: string;
+            /** @description The control with which the customer answered, such as `Dropdown`. Only the checkout that places the order, or an import, sets it. */
+            QuestionType?: string;
+            /**
+             * Format: int32
+             * @description The step of the checkout that asked. Only the checkout that places the order, or an import, sets it.
+             */
+            QuestionCheckoutStep?: number;
+            /**
+             * Format: int32
+             * @description The position of the question: lower numbers come first. Only the checkout that places the order, or an import, sets it.
+             */
+            QuestionSorting?: number;
+            /**
+             * Format: int32
+             * @description The group of customers who are asked, as a code of the checkout; 0: everybody. Only the checkout that places the order, or an import, sets it.
+             */
+            QuestionDiscountGroup?: number;
+        };
+        CheckoutShipmentInput: {
+            /**
+             * Format: int32
+             * @description The number of parcels that the shipment consists of.
+             */
+            ShipmentBoxes?: number;
+            /** @description Internal notes of the shop about the shipment. */
+            ShipmentInternalComment?: string;
+            /** @description The street and house number of the recipient. */
+            ShipmentAddress?: string;
+            /** @description A second line of the recipient’s address, such as a floor. */
+            ShipmentAddress2?: string;
+            /** @description The customer’s name for the address, such as `Office`. */
+            ShipmentAlias?: string;
+            /** @description The town of the recipient. */
+            ShipmentCity?: string;
+            /** @description The company of the recipient. */
+            ShipmentCompany?: string;
+            /** @description The price that the customer pays for shipping. A new order adds it to OrderAmount; a later change does not change OrderAmount, which the caller sets. */
+            ShipmentCost?: components["schemas"]["Decimal"];
+            /** @description The country of the recipient by its two-letter ISO 3166 code, such as `US`. */
+            ShipmentCountry?: string;
+            /** @description The e-mail address of the recipient. */
+            ShipmentEmail?: string;
+            /** @description The first name of the recipient. */
+            ShipmentFirstName?: string;
+            /** @description The last name of the recipient. */
+            ShipmentLastName?: string;
+            /**
+             * Format: int32
+             * @description The shipping method as a number of the checkout; 0: a free or custom one. Kept for programs: the platform has no list of methods.
+             */
+            ShipmentMethodID?: number;
+            /** @description The name of the shipping method, such as `UPS Ground`, as customers are to read it. */
+            ShipmentMethodName?: string;
+            /** @description The day on which the shipment left, as text: send `MM/DD/YYYY`. Empty: it has not left. Setting it does not change a status. */
+            ShipmentShippedDate?: string;
+            /** @description The telephone number of the recipient. */
+            ShipmentPhone?: string;
+            /** @description The state, province or county of the recipient; in the United States and Canada its code, such as `FL`. */
+            ShipmentState?: string;
+            /** @description The postal code of the recipient. */
+            ShipmentZipCode?: string;
+            /** @description The part of SalesTax that is due on the shipment. */
+            ShipmentTax?: components["schemas"]["Decimal"];
+            /** @description The weight of the shipment, in the shop’s unit. Left out of a new order, it is the sum over the lines; it does not follow later changes. */
+            ShipmentWeight?: components["schemas"]["Decimal"];
+            /** @description The tracking number of the carrier, which the customer’s page of the order shows. Setting it does not change a status. */
+            ShipmentTrackingCode?: string;
+            /**
+             * Format: int32
+             * @description The kind of the address. Kept for programs that compute shipping costs. 0 not stated, 1 residential, 2 commercial.
+             */
+            ShipmentAddressTypeID?: number;
+        };
         /** @description The answer of `/Count`, and of a list to `countonly=1`. */
         CountOnly: {
             /**
@@ -4059,6 +4315,11 @@ export interface components {
             /** @description The location of the file: a path or an address. */
             FilePath?: string;
         };
+        /**
+         * @description Why something was refused, for programs to decide by. Later versions may add codes.
+         * @enum {string}
+         */
+        ErrorCode: "malformed-request" | "malformed-body" | "unknown-field" | "unknown-parameter" | "read-only-field" | "missing-field" | "invalid-value" | "too-long" | "out-of-range" | "too-many-items" | "unknown-reference" | "not-for-sale" | "price-not-allowed" | "unauthorized" | "forbidden" | "insecure-transport" | "not-found" | "unknown-address" | "method-not-allowed" | "request-timeout" | "insufficient-stock" | "not-unique" | "in-use" | "limit-reached" | "invalid-state" | "in-progress" | "gone" | "precondition-failed" | "body-too-large" | "unsupported-media-type" | "key-reused" | "rate-limited" | "internal-error" | "bad-gateway" | "unavailable";
         /** @description A kind of event that webhooks may hear of. */
         Event: {
             /** @description The number of the kind, which a webhook names as its EventType. Maintained by the store; ignored in requests. */
@@ -4598,7 +4859,7 @@ export interface components {
             BillingCountry: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail: string;
             /** @description The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one. Computed on read; ignored in requests. */
             readonly BillingPaymentMethod: string;
@@ -4910,7 +5171,7 @@ export interface components {
             BillingCountry?: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber?: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it. */
+            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
             BillingEmail?: string;
             /** @description True: the order was paid through a payment service. A new order is New then, else Unpaid. */
             BillingOnLinePayment?: boolean;
@@ -4973,15 +5234,52 @@ export interface components {
             /** @description A short message to the customer, which the customer’s page of the order shows. */
             ExternalComments?: string;
         };
+        PaymentCreate: {
+            /** @description How much was taken or reserved, in the store’s currency: at most the total of the order. */
+            Amount?: components["schemas"]["Decimal"];
+            /** @description How it was paid, such as `PayPal` or `Cash`, as the shop reads it. */
+            Method?: string;
+            /** @description A reference by which the payment service knows the payment. */
+            Reference?: string;
+            /**
+             * @description `approved`: the money was taken. `authorised`: it is reserved, and to be collected later.
+             * @enum {string}
+             */
+            Status?: "approved" | "authorised";
+        };
+        /** @description A result item, with what people know of the order. */
+        PlacedCheckout: {
+            /** @description `OrderID`. */
+            Key: string;
+            /** @description The number of the order in the store, by which addresses name it. */
+            Value: string;
+            /** @description The HTTP status. */
+            Status: string;
+            /** @description What was done. */
+            Message: string;
+            /** @description The prefix of InvoiceNumber in the number that people see. */
+            InvoiceNumberPrefix: string;
+            /**
+             * Format: int32
+             * @description The number of the order that people see, without its prefix.
+             */
+            InvoiceNumber: number;
+            /** @description The total of the order. */
+            OrderAmount: components["schemas"]["Decimal"];
+            /** @description The address of a page of this order alone, for its buyer: whoever has it sees the order. Left out where the server has no such pages. */
+            OrderPage?: string;
+        };
         Plugin: Record<string, never>;
         PluginInput: Record<string, never>;
         /** @description Problem details (RFC 9457). */
         Problem: {
             /**
              * Format: uri
-             * @description The same for all errors of a kind.
+             * @description The same for all errors of a kind: of a new application the page of the code.
              */
             type: string;
+            /** @description Why it was refused, and only to new applications; everybody has it of the first error in X-Error-Code. */
+            code?: components["schemas"]["ErrorCode"];
             /** @description The status in English words. */
             title: string;
             /** @description The same as that of the answer. */
@@ -5000,6 +5298,8 @@ export interface components {
             field: string;
             /** @description What became of this record alone. */
             status: number;
+            /** @description Of an error, and only to new applications; everybody has it of the first error in X-Error-Code. */
+            code?: components["schemas"]["ErrorCode"];
             /** @description What is wrong with the record and what is allowed; or what was done. */
             detail: string;
         };
@@ -6060,6 +6360,52 @@ export interface components {
             /** @description The customer’s answer to the question. */
             QuestionAnswer?: string;
         };
+        /** @description What an order would cost if it was placed now. Nothing is reserved. */
+        Quote: {
+            /** @description The lines, in the order in which they were sent. */
+            OrderItemList: components["schemas"]["QuotedItem"][];
+            /** @description What the lines cost. */
+            ItemTotal: components["schemas"]["Decimal"];
+            /** @description The shipping costs that were sent. */
+            ShippingTotal: components["schemas"]["Decimal"];
+            /** @description The taxes that were sent. */
+            TaxTotal: components["schemas"]["Decimal"];
+            /** @description The discounts that were sent. */
+            DiscountTotal: components["schemas"]["Decimal"];
+            /** @description The total of the order. */
+            OrderAmount: components["schemas"]["Decimal"];
+            /** @description The currency of all amounts, by its ISO 4217 code. */
+            Currency: string;
+            /** @description Whether all lines can be sold now. */
+            CanBePlaced: boolean;
+        };
+        QuotedItem: {
+            /**
+             * Format: int32
+             * @description The product. The identifier of another record; 0: none.
+             */
+            CatalogID: number;
+            /** @description The SKU, with that of the chosen options. */
+            ItemID: string;
+            /** @description The name of the product, and the chosen options with their prices. */
+            ItemDescription: string;
+            /** @description How many were asked for. */
+            ItemQuantity: components["schemas"]["Decimal"];
+            /** @description The price of one piece, without options. */
+            ItemUnitPrice: components["schemas"]["Decimal"];
+            /** @description What the chosen options add to it. */
+            ItemOptionPrice: components["schemas"]["Decimal"];
+            /** @description What all pieces cost. */
+            ItemAmount: components["schemas"]["Decimal"];
+            /** @description Whether there are as many, besides those of the lines before. */
+            InStock: boolean;
+            /** @description Whether it can be sold: it is in stock, or may be ordered without stock. */
+            CanBePlaced: boolean;
+            /** @description What the shop says of its stock, such as when it comes back. */
+            ItemAvailability: string;
+            /** @description How many there are. Only for applications with the privilege Products: read. */
+            ItemUnitStock?: components["schemas"]["Decimal"];
+        };
         Refund: {
             /**
              * Format: int32
@@ -6148,6 +6494,8 @@ export interface components {
             Status: string;
             /** @description What was done; or what is wrong and what is allowed. */
             Message: string;
+            /** @description Of an error, and only to new applications; everybody has it of the first error in X-Error-Code. */
+            Code?: components["schemas"]["ErrorCode"];
         };
         /** @description How a webhook goes on. */
         ResumeUpdate: {
@@ -6706,6 +7054,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description A text of the caller, new for every order, such as a UUID. It stands for the order of the application in the store as long as the order is there: a request that repeats it gets that order again. */
+        CheckoutKey: string;
         /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
         CountOnly: 1 | 0 | -1;
         /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
@@ -12039,6 +12389,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ArrayOfRefund"];
+                };
+            };
+        };
+    };
+    placeCheckout: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A text of the caller, new for every order, such as a UUID. It stands for the order of the application in the store as long as the order is there: a request that repeats it gets that order again. */
+                "Idempotency-Key": components["parameters"]["CheckoutKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckoutCreate"];
+            };
+        };
+        responses: {
+            /** @description A list of one record. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlacedCheckout"][];
+                };
+            };
+        };
+    };
+    quoteCheckout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckoutCreate"];
+            };
+        };
+        responses: {
+            /** @description A list of one record. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Quote"][];
                 };
             };
         };

@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from '../../foundation/database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../../foundation/database/generated/client.ts'
-import { sql } from '../../foundation/database/sql.ts'
+import { type Sql, sql } from '../../foundation/database/sql.ts'
 import { newSigningSecret } from '../../foundation/outbound/standard-webhooks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
@@ -20,7 +20,7 @@ import { type AccessServices, changeAccess } from '../stores/access-changes.ts'
 import { broughtKeyInput, requireFreeKeys } from '../stores/brought-keys.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from '../stores/rate-limit.ts'
 import { type keyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
-import { samePrivileges } from './privileges.ts'
+import { namedPrivileges, samePrivileges, withoutNamed } from './privileges.ts'
 import { type ApplicationKind, applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
 
 /** The body of `POST /admin/applications` (contract §10.1). */
@@ -171,7 +171,7 @@ export async function updateApplication(
     const before = await lockApplication(tx, id)
     if (Privileges === null && !(OpenToMerchants ?? before.openToMerchants)) {
       const message = 'Privileges must name the services that an application closed to merchants may use'
-      throw new StoreFailure('bad-request', message, { field: 'Privileges' })
+      throw new StoreFailure('invalid-value', message, { field: 'Privileges' })
     }
     const after = await tx.application.update({ where: { id }, data })
     const about = { actor, ...aboutApplication(after) }
@@ -184,17 +184,30 @@ export async function updateApplication(
       if (!after.openToMerchants) await tx.removalNotice.deleteMany({ where: { applicationId: id } })
     }
     if (Privileges !== undefined) {
-      await recordAuditInStores(tx, now, {
-        ...about,
-        action: 'subscription.agreed',
-        details: { privileges: Privileges as Prisma.InputJsonValue },
-        where: sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
-      })
-      const privileges = privilegesColumn(Privileges)
-      await tx.subscription.updateMany({ where: { applicationId: id }, data: { privileges } })
+      await agreeInStores(tx, { applicationId: id, privileges: Privileges }, (change) =>
+        recordAuditInStores(tx, now, { ...about, action: 'subscription.agreed', ...change }),
+      )
     }
     return applicationOf(after, secrets)
   })
+}
+
+/** Replaces what stores have agreed to, except what they have to agree to by name themselves. `record` is called before. */
+async function agreeInStores(
+  tx: Transaction,
+  { applicationId, privileges }: { readonly applicationId: number; readonly privileges: Privileges },
+  record: (change: { readonly details: Prisma.InputJsonObject; readonly where: Sql }) => Promise<void>,
+): Promise<void> {
+  const given = withoutNamed(privileges)
+  const agreed = sql`(${given && JSON.stringify(given)}::jsonb || (
+    SELECT coalesce(jsonb_object_agg("key", "value"), '{}') FROM jsonb_each("Subscription"."privileges")
+    WHERE "key" = ANY (${Object.keys(namedPrivileges)}::text[])))`
+  await record({
+    details: { privileges: given as Prisma.InputJsonValue },
+    where: sql`"privileges" IS DISTINCT FROM ${agreed}`,
+  })
+  await tx.$executeRaw`
+    UPDATE "Subscription" SET "privileges" = ${agreed} WHERE "applicationId" = ${applicationId}`
 }
 
 /** Replaces the private key of any application as `replacePrivateKey` does. Throws for an unknown id (404). */

@@ -362,7 +362,7 @@ function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataSer
 export function requireAccess({ privileges }: Caller, service: string, access: Access): void {
   if (allows(privileges, service, access)) return
   const message = `The application lacks the ${access} privilege for ${service}`
-  throw new StoreFailure('unauthorized', message, { field: service })
+  throw new StoreFailure('forbidden', message, { field: service, status: 401 })
 }
 
 /** The token of an `Authorization: Bearer …` header; null when there is no such header. */

@@ -61,5 +61,5 @@ export async function replacePrivateKey(
 
 export function replacedAlready(field: string, what: string): StoreFailure {
   const message = `There is a newer ${what} than the one you wanted to replace; nothing was changed`
-  return new StoreFailure('conflict', message, { field })
+  return new StoreFailure('invalid-state', message, { field })
 }

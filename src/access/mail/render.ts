@@ -44,7 +44,7 @@ const htmlTemplates = new Eta(options)
 
 /**
  * Makes the subject, the text and the HTML of a mail. Values are text: no template is made of them, the HTML escapes
- * them, and a line break in one becomes a blank, so that nobody writes a paragraph of the mail. Throws `bad-request`
+ * them, and a line break in one becomes a blank, so that nobody writes a paragraph of the mail. Throws a 400
  * where a subject would have a control character.
  */
 export function render(said: Wording, { language, timeZone, publicUrl }: Setting): Content & { subject: string } {
@@ -96,10 +96,10 @@ function harmlessIn<Values extends object>(values: Values): Values {
   return Object.fromEntries(entries)
 }
 
-/** Throws `bad-request` for a text that could end a header or begin another. */
+/** Throws a 400 for a text that could end a header or begin another. */
 export function requireHeaderText(text: string, field: string): string {
   if (text.search(CONTROL) === -1) return text
-  throw new StoreFailure('bad-request', `${field} must not have line breaks or other control characters`, { field })
+  throw new StoreFailure('invalid-value', `${field} must not have line breaks or other control characters`, { field })
 }
 
 function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): Text {

@@ -42,8 +42,8 @@ export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox
 
 /**
  * Writes a mail in the transaction of its cause, of `inTransaction`; it is sent after the commit, at least once, always under one
- * Message-ID. Returns whether it is written: where mails are `none`, nothing is. Throws `bad-request` for a control
- * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store), throws `throttled` if a
+ * Message-ID. Returns whether it is written: where mails are `none`, nothing is. Throws a 400 for a control
+ * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store), throws `rate-limited` if a
  * person causes the mail, and returns false otherwise.
  */
 export async function writeMail(tx: Transaction, services: MailServices, mail: NewMail): Promise<boolean> {
@@ -111,7 +111,7 @@ const storeColumns = {
 
 function tooManyMails(retryAfterSeconds: number): StoreFailure {
   const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`
-  return new StoreFailure('throttled', message, { retryAfterSeconds })
+  return new StoreFailure('rate-limited', message, { retryAfterSeconds })
 }
 
 function domainOf({ mailFrom, publicUrl }: MailConfig): string {

@@ -28,7 +28,7 @@ export async function issueCustomerToken(
 ): Promise<{ token: string; url: string }> {
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
     const message = `minutes must be a whole number from 1 to ${MINUTES_MAX}`
-    throw new StoreFailure('bad-request', message, { field: 'minutes' })
+    throw new StoreFailure('out-of-range', message, { field: 'minutes' })
   }
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const createdAt = now()
@@ -50,7 +50,8 @@ async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId:
     SELECT "enabled" FROM "Customer" WHERE "storeId" = ${storeId} AND "id" = ${customerId} FOR NO KEY UPDATE`
   const field = String(customerId)
   if (!customer) throw new StoreFailure('not-found', `No customer has the id ${customerId}`, { field })
-  if (!customer.enabled) throw new StoreFailure('conflict', 'The customer is disabled, and cannot sign in', { field })
+  if (!customer.enabled)
+    throw new StoreFailure('invalid-state', 'The customer is disabled, and cannot sign in', { field })
 }
 
 /**

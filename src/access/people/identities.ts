@@ -28,6 +28,6 @@ export function refuseTaken(taken: string) {
   return (error: unknown): never => {
     const constraint = databaseError(error)?.constraint ?? ''
     const isTaken = ['Developer_email_key', 'StoreUser_email_key', 'Operator_email_key'].includes(constraint)
-    throw isTaken ? new StoreFailure('conflict', taken, { field: 'Email' }) : error
+    throw isTaken ? new StoreFailure('not-unique', taken, { field: 'Email' }) : error
   }
 }

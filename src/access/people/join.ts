@@ -72,7 +72,7 @@ export async function joinAccounts(
     if (joined.some(({ hasFactor }) => hasFactor)) {
       const message =
         'The other account has a second factor: sign in with that one, by its store’s address, and join this one there'
-      throw new StoreFailure('conflict', message, { field: 'Password' })
+      throw new StoreFailure('invalid-state', message, { field: 'Password' })
     }
     const ids = joined.map(({ id }) => id)
     for (const id of [own.identityId, ...ids]) await endSessionsOfIdentity(tx, id, session.id)

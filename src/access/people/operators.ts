@@ -35,7 +35,7 @@ export async function inviteOperator({ db, secrets, now, config }: OperatorServi
     const [known] = await tx.$queryRaw<(Operator & { identityId: number })[]>`
       SELECT "id", "identityId", "email", "createdAt" FROM "Operator" WHERE lower("email") = lower(${Email}::text)`
     if (!known && (await tx.operator.count()) >= OPERATORS_MAX) {
-      throw new StoreFailure('conflict', `There are at most ${OPERATORS_MAX} operators: remove one first`)
+      throw new StoreFailure('limit-reached', `There are at most ${OPERATORS_MAX} operators: remove one first`)
     }
     const insert = async () => {
       const identity = await insertIdentity(tx, now, { email: Email, passwordHash })

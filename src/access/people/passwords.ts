@@ -129,7 +129,7 @@ function comparable(text: string): string {
 
 /** Returns a failure (400) for one field. `problem` is a sentence without its subject. */
 export function fieldFault(field: string, problem: string): StoreFailure {
-  return new StoreFailure('bad-request', `${field} ${problem}`, { field, faults: [{ field, problem }] })
+  return new StoreFailure('invalid-value', `${field} ${problem}`, { field, faults: [{ field, problem }] })
 }
 
 /** Lower-cases an e-mail address with PostgreSQL, as every index does, because JavaScript's lower case differs. */

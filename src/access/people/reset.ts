@@ -39,7 +39,7 @@ export async function requestReset(
   const { db, config } = services
   const { Email } = readInput(resetRequest, input)
   if (mailsAre(config) === 'none') {
-    throw new StoreFailure('conflict', 'This server sends no mail: whoever runs it can hand you a link')
+    throw new StoreFailure('invalid-state', 'This server sends no mail: whoever runs it can hand you a link')
   }
   await takeAttempt(services, networkOf(address))
   await inTransaction(db, async (tx) => {

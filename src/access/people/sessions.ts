@@ -134,7 +134,7 @@ function localeOf(table: 'Developer' | 'Operator' | 'StoreUser'): Sql {
 }
 
 /** Each kind joins only its own table, so a token of another kind finds nothing. */
-const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; from: Sql }>> = {
+export const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; from: Sql }>> = {
   developer: () => ({
     person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId",
       'locale', ${localeOf('Developer')}, 'testStores', (SELECT "isOn" FROM "Switch" WHERE "name" = 'test-stores'))`,
@@ -263,13 +263,22 @@ export async function endSessions(tx: Transaction, account: SessionAccount): Pro
   await tx.$executeRaw`DELETE FROM "Session" WHERE ${isOf(account)}`
 }
 
-/** Ends all sessions with any account of an identity except `exceptId`, and returns how many ended. */
+/**
+ * Ends all sessions with any account of an identity except `exceptId`, and the tokens of all of its accounts. Returns how many sessions
+ * and tokens ended.
+ */
 export async function endSessionsOfIdentity(
   tx: Transaction,
   identityId: number,
   exceptId: number | null = null,
-): Promise<number> {
-  return tx.$executeRaw`DELETE FROM "Session" WHERE ${isOfIdentity(identityId)} AND "id" IS DISTINCT FROM ${exceptId}::int`
+): Promise<{ sessions: number; tokens: number }> {
+  const sessions =
+    await tx.$executeRaw`DELETE FROM "Session" WHERE ${isOfIdentity(identityId)} AND "id" IS DISTINCT FROM ${exceptId}::int`
+  const ofIdentity = { is: { identityId } }
+  const { count: tokens } = await tx.personToken.deleteMany({
+    where: { OR: [{ developer: ofIdentity }, { storeUser: ofIdentity }] },
+  })
+  return { sessions, tokens }
 }
 
 /** Signs out: ends the caller's own session. Recorded in the audit log under `actor`, which customers do not have. */
@@ -285,15 +294,16 @@ export async function endSession({ db, now }: SessionServices, sessionId: number
   })
 }
 
-/** Ends a person's other sessions. Returns how many ended. */
+/** Ends a person's other sessions, and all tokens. Returns how many sessions ended. */
 export async function endOtherSessions({ db, now }: SessionServices, session: Session, actor: Actor): Promise<number> {
   const { person } = session
   if (person.kind === 'customer') throw new Error('A customer has no account to end sessions of')
   return inTransaction(db, async (tx) => {
-    const count = await endSessionsOfIdentity(tx, person.identityId, session.id)
-    const about = { target: person.email, ...ownerOf(person), details: { sessions: count } }
-    if (count > 0) await recordAudit(tx, now, { actor, action: 'account.sessions-ended', ...about })
-    return count
+    const { sessions, tokens } = await endSessionsOfIdentity(tx, person.identityId, session.id)
+    const details = { sessions, ...(tokens > 0 && { tokens }) }
+    const about = { target: person.email, ...ownerOf(person), details }
+    if (sessions + tokens > 0) await recordAudit(tx, now, { actor, action: 'account.sessions-ended', ...about })
+    return sessions
   })
 }
 

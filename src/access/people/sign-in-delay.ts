@@ -54,7 +54,7 @@ export type CountedTry = Awaited<ReturnType<typeof countTry>>
 
 /**
  * Counts an attempt as failed before its password is verified. Of concurrent attempts, in any number of processes, only
- * those free of delay proceed. One that is too early is not counted and throws 'throttled' with the seconds to wait. One
+ * those free of delay proceed. One that is too early is not counted and throws 'rate-limited' with the seconds to wait. One
  * from a browser that has signed in to the account before is counted and delayed only by that browser's failures
  * (`isOfDevice`), up to ten of them.
  */
@@ -119,7 +119,7 @@ async function refuseTooEarly(db: Db | Transaction, counters: readonly Counter[]
 
 function throttled(retryAfterSeconds: number): StoreFailure {
   const message = `Too many tries failed; come back in ${retryAfterSeconds} s`
-  return new StoreFailure('throttled', message, { retryAfterSeconds })
+  return new StoreFailure('rate-limited', message, { retryAfterSeconds })
 }
 
 /** False: too early, because a concurrent attempt was counted first. */
@@ -162,7 +162,7 @@ export async function checkCounted<T>(db: Db, counted: CountedTry, check: () => 
   try {
     return await check()
   } catch (error) {
-    if (error instanceof StoreFailure && error.kind === 'unavailable') {
+    if (error instanceof StoreFailure && error.code === 'unavailable') {
       const { account, address, device, isOfDevice } = counted
       const counters = isOfDevice && device ? [device] : [account, address]
       await inTransaction(db, async (tx) => {
@@ -176,7 +176,7 @@ export async function checkCounted<T>(db: Db, counted: CountedTry, check: () => 
 /** Attempts of one network, successful ones included, which the delays forgive: an office signs in on a Monday morning. */
 const attemptRateLimit: RateLimit = { capacity: 100, leakPerSecond: 1 }
 
-/** Counts an attempt against its network. Throws `throttled` with the seconds to wait. */
+/** Counts an attempt against its network. Throws `rate-limited` with the seconds to wait. */
 export async function takeAttempt({ throttle }: { throttle: Pick<Throttle, 'take'> }, network: string): Promise<void> {
   const reading = await throttle.take(`sign-in:${network}`, attemptRateLimit)
   if (!reading.accepted) throw tooMany(reading)

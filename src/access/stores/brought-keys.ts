@@ -30,7 +30,7 @@ export async function requireFreeKeys(
   for (const { field, key } of brought) {
     const isTaken = await isKeyTaken(tx, secrets, key)
     if (isTaken || !isKeyStrong(key) || seen.has(key.toLowerCase())) {
-      throw new StoreFailure('bad-request', `${field} ${unusable}`, { field })
+      throw new StoreFailure('invalid-value', `${field} ${unusable}`, { field })
     }
     seen.add(key.toLowerCase())
   }

@@ -26,7 +26,7 @@ export async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furt
   const hosts = [...new Set([main, ...further])].sort()
   if (hosts.length <= further.length) {
     const message = 'SecureURLs must have a host of its own for each address, and not that of SecureURL'
-    throw new StoreFailure('bad-request', message, { field: 'SecureURLs' })
+    throw new StoreFailure('not-unique', message, { field: 'SecureURLs', status: 400 })
   }
   await tx.storeHost.deleteMany({ where: { storeId, host: { notIn: hosts } } })
   await tx.$executeRaw`
@@ -38,7 +38,7 @@ export async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furt
   if (taken.length === 0) return
   const field = taken.includes(main) ? 'SecureURL' : 'SecureURLs'
   const message = `${field} has the host of another store; a store needs hosts of its own`
-  throw new StoreFailure('conflict', message, { field })
+  throw new StoreFailure('not-unique', message, { field })
 }
 
 export type Store = ReturnType<typeof storeOf>

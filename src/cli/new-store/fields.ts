@@ -3,7 +3,7 @@ import { newApplication } from '../../access/applications/applications.ts'
 import { rulesWithoutSettings } from '../../access/applications/settings-input.ts'
 import { newStore } from '../../access/people/create-store.ts'
 import type { Privileges } from '../../engine/caller.ts'
-import { servedResources } from '../../shop/registry.ts'
+import { privilegedServices as services } from '../../shop/registry.ts'
 
 /** What the command has to know, validated as the server validates it. */
 export interface Field<T> {
@@ -14,7 +14,6 @@ export interface Field<T> {
   readonly read: z.ZodType<T, string>
 }
 
-const services = servedResources.map(({ service }) => service)
 const store = newStore.out.shape
 const application = newApplication(rulesWithoutSettings(services)).out.shape
 

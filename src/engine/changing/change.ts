@@ -173,7 +173,7 @@ export interface Conditions extends Pick<Member, 'precondition'> {
 }
 
 /**
- * Changes one record and returns its id, or the key of the changed item. Throws `bad-request` that names the field,
+ * Changes one record and returns its id, or the key of the changed item. Throws a 400 that names the field,
  * `not-found` for an unknown record or item, and whatever the conditions throw; nothing is changed then.
  */
 export async function changeRecord(

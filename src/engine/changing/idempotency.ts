@@ -47,7 +47,7 @@ export type Claim =
 export type Remember<Key = Scalar> = (tx: Pick<Caller, 'db' | 'now'>, key: Key) => Promise<void>
 
 /**
- * Begins an attempt at a request with an `Idempotency-Key`. Throws `bad-request` for a malformed key,
+ * Begins an attempt at a request with an `Idempotency-Key`. Throws a 400 for a malformed key,
  * `key-reused` for a key first sent with another body, `in-progress` while another attempt runs.
  */
 export async function beginAttempt(call: Call): Promise<Attempt> {
@@ -62,19 +62,29 @@ export async function attemptAt(
   owner: KeyOwner,
   { header, address, body }: { header: unknown; address: readonly unknown[]; body: readonly string[] },
 ): Promise<Attempt> {
-  // A structured field may be quoted.
-  const key = String(header).replace(/^"(.*)"$/, '$1')
-  if (!/^[!-~]{1,255}$/.test(key)) throw refusal('bad-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
-  // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
-  const bodyHash = hash(key, ...body)
-  const claim = await claimRequest(owner, { scope: hash(JSON.stringify(address), key), bodyHash })
+  const { scope, bodyHash } = hashesOf(header, address, body)
+  const claim = await claimRequest(owner, { scope, bodyHash })
   if (claim.kind === 'in-progress') throw inProgress()
   if (claim.kind !== 'other-body') return claim.attempt
-  throw refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
+  throw keyReused()
 }
 
-function refusal(kind: 'bad-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {
-  return new StoreFailure(kind, message, { field: HEADER, ...(kind === 'in-progress' && { retryAfterSeconds: 1 }) })
+/** What is stored of a key at an address, and of the body that came with it. Throws a 400 for a malformed key. */
+export function hashesOf(header: unknown, address: readonly unknown[], body: readonly string[]) {
+  // A structured field may be quoted.
+  const key = String(header).replace(/^"(.*)"$/, '$1')
+  if (!/^[!-~]{1,255}$/.test(key))
+    throw refusal('malformed-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
+  // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
+  return { scope: hash(JSON.stringify(address), key), bodyHash: hash(key, ...body) }
+}
+
+export function keyReused(): StoreFailure {
+  return refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
+}
+
+function refusal(code: 'malformed-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {
+  return new StoreFailure(code, message, { field: HEADER, ...(code === 'in-progress' && { retryAfterSeconds: 1 }) })
 }
 
 /** Only the last text may contain a line feed, the separator. */

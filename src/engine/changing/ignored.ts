@@ -43,7 +43,7 @@ export interface ReadBody {
   readonly shownIn: (record: Document) => Document | undefined
 }
 
-/** Reads a body that is no record. Throws `bad-request`; of a strict request it names all that is wrong. */
+/** Reads a body that is no record. Throws a 400; of a strict request it names all that is wrong. */
 export function readWhole(
   type: ObjectType,
   body: unknown,
@@ -84,8 +84,39 @@ export function oneOf(refusals: readonly StoreFailure[]): StoreFailure {
   const parts = refusals.slice(0, REFUSALS_MAX)
   const more = refusals.length > parts.length ? '; and more' : ''
   const inWords = (of: 'message' | 'logMessage') => parts.map((part) => part[of]).join('; ') + more
-  const { field, kind } = first
-  return new StoreFailure(kind, inWords('message'), { field, parts, logMessage: inWords('logMessage') })
+  const { field, code, status } = first
+  return new StoreFailure(code, inWords('message'), { field, status, parts, logMessage: inWords('logMessage') })
+}
+
+/** What some work is refused for; none: it was done. */
+export async function refusalsOf(work: () => Promise<unknown>): Promise<readonly StoreFailure[]> {
+  try {
+    await work()
+    return []
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.status >= 500) throw error
+    return error.parts.length > 0 ? error.parts : [error]
+  }
+}
+
+/** Makes each of `items`, and throws one refusal that names all that are refused; with `refused` it adds them there instead. */
+export function allOrRefused<T, Made>(
+  items: readonly T[],
+  make: (item: T, index: number) => Made,
+  refused?: StoreFailure[],
+): Made[] {
+  const refusals = refused ?? []
+  const made = items.flatMap((item, index) => {
+    try {
+      return [make(item, index)]
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error
+      refusals.push(error)
+      return []
+    }
+  })
+  if (refused === undefined && refusals.length > 0) throw oneOf(refusals)
+  return made
 }
 
 function unknownMember({ path, within }: UnknownMember, type: ObjectType, handling: Handling): StoreFailure {
@@ -93,20 +124,28 @@ function unknownMember({ path, within }: UnknownMember, type: ObjectType, handli
   const name = places.at(-1) ?? ''
   const of = places.at(-2)?.replace(/\[\d+\]$/, '') ?? type.typeName
   const nearest = handling.nearest(name, candidatesOf(within), candidatesOf(type.fields))
-  return unknownName(path, { name, what: `a field of ${of}`, nearest })
+  return unknownName(path, { name, what: `a field of ${of}`, nearest, code: 'unknown-field' })
+}
+
+interface UnknownName {
+  readonly name: string
+  readonly what: string
+  readonly nearest: string | null
+  readonly code: 'unknown-field' | 'unknown-parameter'
 }
 
 /** The refusal (400) of a name that nobody knows, of a member or a parameter. */
-export function unknownName(
-  path: string,
-  { name, what, nearest }: { readonly name: string; readonly what: string; readonly nearest: string | null },
-): StoreFailure {
+export function unknownName(path: string, { name, what, nearest, code }: UnknownName): StoreFailure {
   const advice = nearest === null ? '' : `; nearest: ${nearest}`
-  return refused(shownName(path), `"${shownName(name)}" is not ${what}${advice}`)
+  return refused(shownName(path), `"${shownName(name)}" is not ${what}${advice}`, code)
 }
 
 function readOnly(path: string): StoreFailure {
-  return refused(path, `${path} is read only and differs from what is stored; leave it out, or send what was read`)
+  return refused(
+    path,
+    `${path} is read only and differs from what is stored; leave it out, or send what was read`,
+    'read-only-field',
+  )
 }
 
 /**
@@ -121,7 +160,11 @@ export function ignoredWhole({ typeName, fields }: ObjectType, body: unknown): S
   const meant = nearestName(last, candidates) ?? nearestName(unknown, candidates)
   const advice = meant === null ? 'The fields are listed at /docs' : `Did you mean ${meant}?`
   const shown = shownName(unknown)
-  return refused(shown, `"${shown}" is not a field of ${typeName}, and no other field is given. ${advice}`)
+  return refused(
+    shown,
+    `"${shown}" is not a field of ${typeName}, and no other field is given. ${advice}`,
+    'unknown-field',
+  )
 }
 
 /** The path of the first unknown name, if no known one has a value; otherwise null. */

@@ -82,7 +82,7 @@ interface Draft extends PlannedChange {
   readonly named?: string
 }
 
-/** Reads the input of a change. Throws `bad-request` that names the field, `not-found` for an unknown alternate key. */
+/** Reads the input of a change. Throws a 400 that names the field, `not-found` for an unknown alternate key. */
 export async function planChange(
   caller: Caller,
   resource: Resource,
@@ -305,7 +305,7 @@ function ofItem(read: ReadBody, field: ListField, { list }: NestedSubResource, k
 function itemKey({ key: name = '' }: ListField, { key }: Patch): number | string {
   if (typeof key === 'string' && key !== '') return key
   if (typeof key === 'number' && key >= 0) return key
-  throw wrongField(name, 'must say which item is meant')
+  throw wrongField(name, 'must say which item is meant', 'missing-field')
 }
 
 function listPatch({ list }: NestedSubResource, items: Patch[]): Patch {

@@ -27,7 +27,7 @@ type Target = { readonly caller: Caller; readonly resource: Resource; readonly i
 
 /**
  * Applies the rules of a resource's referrers to a record about to be deleted, in the transaction of the deletion and
- * with the record locked against new references. Throws `bad-request` that names the referring records.
+ * with the record locked against new references. Throws a 400 that names the referring records.
  */
 export async function applyReferrers(caller: Caller, resource: Resource, id: number): Promise<void> {
   const target = { caller, resource, id }
@@ -67,7 +67,7 @@ async function refuse(target: Target, referrer: Referrer): Promise<void> {
   const ids = `${named.join(', ')}${found.length > NAMED_MAX ? ' and more' : ''}`
   const referring = `${referrer.fields.join(', ')} of ${referrer.table} ${ids}`
   const message = `This ${resource.typeName} cannot be deleted as long as others refer to it: ${referring}`
-  throw refused(resource.resultKey, message)
+  throw refused(resource.resultKey, message, 'in-use')
 }
 
 /** Stamps the referring records as changed, and tells of it. Where no `without` clears a reference, its foreign key does. */

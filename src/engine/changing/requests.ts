@@ -69,8 +69,8 @@ const doneBy = {
 }
 
 /** The result item of a refusal. */
-export function refusalItem({ field, status, message }: StoreFailure): ResultItem {
-  return resultItem('Error', field, status, message)
+export function refusalItem({ code, field, status, message }: StoreFailure): ResultItem {
+  return { ...resultItem('Error', field, status, message), Code: code }
 }
 
 type Make = (open: readonly number[], note: Note | undefined) => Promise<Outcomes>
@@ -260,10 +260,10 @@ async function trySet(
     })
   } catch (error) {
     const failure = failureOf(error)
-    if (failure.kind === 'in-progress') throw failure
-    if (failure.kind === 'defect') log.warn({ err: error }, 'changes failed together, and are made one by one')
+    if (failure.code === 'in-progress') throw failure
+    if (failure.code === 'internal-error') log.warn({ err: error }, 'changes failed together, and are made one by one')
     // With a lost connection they may have been made, or not.
-    const isUncertain = failure !== error && failure.kind === 'unavailable' && !isSqlState(databaseError(error)?.code)
+    const isUncertain = failure !== error && failure.code === 'unavailable' && !isSqlState(databaseError(error)?.code)
     return new Map(isUncertain ? [...set.keys()].map((place) => [place, { failure }]) : [])
   }
 }
@@ -300,7 +300,7 @@ async function makeOneByOne(
       changeRecord(caller, resource, one, { precondition, planned: set.get(place)?.planned, remember }),
     )
     outcomes.set(place, outcome)
-    if (!('failure' in outcome) || outcome.failure.kind !== 'unavailable') continue
+    if (!('failure' in outcome) || outcome.failure.code !== 'unavailable') continue
     waitedMs += performance.now() - triedAt
     if (isLockTimeout(outcome.failure.origin)) caller = { ...caller, lockMs: LOCK_MS_AFTER_ONE }
   }
@@ -326,8 +326,8 @@ function makeAlone(
 /** Why a change was not made. Throws `in-progress`: another attempt has taken over all of them. */
 function failureIn(error: unknown, log: Log, place?: number): StoreFailure {
   const failure = failureOf(error)
-  if (failure.kind === 'in-progress') throw failure
-  if (failure.kind === 'defect') log.error({ err: error, place }, 'a change failed')
+  if (failure.code === 'in-progress') throw failure
+  if (failure.code === 'internal-error') log.error({ err: error, place }, 'a change failed')
   else if (failure.logDetail) log.debug({ detail: failure.logDetail }, failure.message)
   return failure
 }

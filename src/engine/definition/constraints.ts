@@ -1,5 +1,5 @@
 import { databaseError } from '../../foundation/database/outage.ts'
-import type { StoreFailure } from '../../foundation/values/failure.ts'
+import type { ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { columnPath } from './fields.ts'
 import { refused } from './refused.ts'
 import type { Resource } from './resource.ts'
@@ -16,15 +16,19 @@ const meanings: readonly {
   /** Omitted: any operation. */
   readonly doing?: Doing
   /** The field at fault and the message; null: the meaning does not apply. */
-  readonly refusal: (resource: Resource, table: string, column: string) => [field: string, message: string] | null
+  readonly refusal: (
+    resource: Resource,
+    table: string,
+    column: string,
+  ) => [field: string, message: string, code: ErrorCode] | null
 }[] = [
   // The sum of two numbers within their bounds can exceed the bound.
-  { found: /^22003/, refusal: () => ['', 'A number becomes larger than can be stored'] },
+  { found: /^22003/, refusal: () => ['', 'A number becomes larger than can be stored', 'out-of-range'] },
   {
     found: /^\w+ ([A-Za-z]+)_(?:storeId_)?(\w+)_key$/,
     refusal: (resource, table, column) => {
       const field = fieldOf(resource, table, column)
-      return [field, `${field} is already used by another ${resource.typeName}`]
+      return [field, `${field} is already used by another ${resource.typeName}`, 'not-unique']
     },
   },
   {
@@ -33,13 +37,14 @@ const meanings: readonly {
     refusal: ({ resultKey, typeName }, table) => [
       resultKey,
       `This ${typeName} cannot be deleted: ${table} records refer to it`,
+      'in-use',
     ],
   },
   {
     found: /^\w+ ([A-Za-z]+)_(?:storeId_)?(\w+)_fkey$/,
     refusal: (resource, table, column) => {
       const field = fieldOf(resource, table, column)
-      return [field, `${field} refers to a record that does not exist`]
+      return [field, `${field} refers to a record that does not exist`, 'unknown-reference']
     },
   },
   {
@@ -47,11 +52,15 @@ const meanings: readonly {
     doing: 'import',
     refusal: ({ fields, typeName }, table) => {
       const [list] = fields.entries.find(([, field]) => field.kind === 'list' && field.rows?.table === table) ?? []
-      return list === undefined ? null : ['', `${list} has an id that an item of another ${typeName} has`]
+      return list === undefined ? null : ['', `${list} has an id that an item of another ${typeName} has`, 'not-unique']
     },
   },
   // SQLSTATE classes 22 (data exception) and 23 (constraint violation).
-  { found: /^2[23]/, doing: 'import', refusal: () => ['', 'The record holds a value that cannot be stored'] },
+  {
+    found: /^2[23]/,
+    doing: 'import',
+    refusal: () => ['', 'The record holds a value that cannot be stored', 'invalid-value'],
+  },
 ]
 
 /** Translates a database error into a refusal (400); null for any other error. */
@@ -62,8 +71,8 @@ export function refusalOf(error: unknown, resource: Resource, doing: Doing = 'wr
   for (const { found, refusal, doing: only = doing } of meanings) {
     const [match, table = '', column = ''] = found.exec(text) ?? []
     if (match === undefined || only !== doing) continue
-    const [field, message] = refusal(resource, table, column) ?? []
-    if (message !== undefined) return refused(field ?? '', message)
+    const [field, message, code] = refusal(resource, table, column) ?? []
+    if (message !== undefined) return refused(field ?? '', message, code)
   }
   return null
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ResultItem, StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
-import type { Caller, Method } from '../caller.ts'
+import type { Access, Caller, Method } from '../caller.ts'
 import type { ObjectType } from './fields.ts'
 import type { Filter } from './filters.ts'
 import type { Handling } from './handling.ts'
@@ -37,7 +37,8 @@ export interface Call {
   /** In which the records were sent. */
   readonly format: Body['format']
   readonly handling: Handling
-  readonly secrets: Pick<Secrets, 'open' | 'seal'>
+  readonly secrets: Pick<Secrets, 'open' | 'seal' | 'derivations'>
+  readonly config: { readonly publicUrl: string; readonly orderPageDays: number }
   readonly log: Log
 }
 
@@ -51,6 +52,10 @@ export interface Operation {
   readonly gives: Given
   /** The operationId and description, for operations that do not list, read or change records. */
   readonly named?: { readonly id: string; readonly description: string }
+  /** The access that it needs, where its method does not say so. */
+  readonly access?: Access
+  /** Whether it is refused without an `Idempotency-Key`. */
+  readonly needsKey?: boolean
 }
 
 export interface Taken {
@@ -91,6 +96,8 @@ export type Given =
       readonly size: 'one' | 'paged' | 'many'
       /** Statuses besides those of every read. */
       readonly refusals?: readonly 410[]
+      /** What the body asks for is made, and the answer is a 201. */
+      readonly isNew?: boolean
     }
   /** A list of one record, with its ETag. */
   | { readonly kind: 'record'; readonly type: RecordType }
@@ -160,6 +167,8 @@ export type Answer =
 
 export interface RecordsAnswer {
   readonly kind: 'records'
+  /** Omitted: 200. */
+  readonly status?: 201
   readonly records: readonly JsonText[]
   /** Their texts are of the answer's format already. */
   readonly isFormatted?: boolean | undefined

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { anyOf, identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import { type Bound, dateForms, instantText, isEmptyDate, nextDay, readDate } from '../../foundation/values/dates.ts'
-import type { StoreFailure } from '../../foundation/values/failure.ts'
+import type { ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { CallerStore } from '../caller.ts'
 import type { ListRows } from './fields.ts'
@@ -22,7 +22,7 @@ export interface Filter {
   /** Of a bound: whether it is the lower one. */
   readonly isLower?: boolean
   /**
-   * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws `bad-request`
+   * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws a 400
    * for an invalid value.
    */
   readonly read: (given: string, name: string, store: CallerStore) => Sql | null
@@ -144,7 +144,7 @@ export function flag(column: string): Filter {
   }
 }
 
-/** Reads 1, 0, true or false; null: −1, either. Throws `bad-request` for anything else. */
+/** Reads 1, 0, true or false; null: −1, either. Throws a 400 for anything else. */
 export function readFlag(given: string, name: string): boolean | null {
   const folded = given.trim().toLowerCase()
   if (folded === '-1') return null
@@ -171,7 +171,7 @@ export function anyItem({ table, parent }: ListRows, { kind, column, read, readA
 
 /**
  * The condition of a filter that was given these values; null: no filter. One that compares for equality matches any of them, and
- * takes numbers as a comma list too. `isUnion`: it has several. Throws `bad-request` for values that cannot be read, for more than 100,
+ * takes numbers as a comma list too. `isUnion`: it has several. Throws a 400 for values that cannot be read, for more than 100,
  * and for different values of any other filter.
  */
 export function readFilter(
@@ -189,7 +189,7 @@ export function readFilter(
   return { condition, isUnion: false }
 }
 
-/** The different values of a filter that takes several; of numbers each value may be a comma list. Throws `bad-request` for more than 100. */
+/** The different values of a filter that takes several; of numbers each value may be a comma list. Throws a 400 for more than 100. */
 export function listedNumbers(given: readonly string[], name: string): string[] {
   return distinct(
     given.flatMap((one) => one.split(',').map((part) => part.trim())),
@@ -201,7 +201,7 @@ export function listedNumbers(given: readonly string[], name: string): string[] 
 export function distinct(given: readonly string[], name: string): string[] {
   const values = [...new Set(given)]
   if (values.length <= VALUES_MAX) return values
-  throw wrongField(name, `has ${values.length} values; at most ${VALUES_MAX} are allowed`)
+  throw wrongField(name, `has ${values.length} values; at most ${VALUES_MAX} are allowed`, 'too-many-items')
 }
 
 export function severalValues(name: string): StoreFailure {
@@ -233,18 +233,19 @@ export function readWholeNumber(given: string, name: string): number {
   if (!/^[+-]?\d+$/.test(given.trim())) throw wrongParameter(name, given, 'must be a whole number')
   const read = Number(given)
   if (Math.abs(read) <= INT32_MAX) return read
-  throw wrongParameter(name, given, `must be a whole number from ${-INT32_MAX} to ${INT32_MAX}`)
+  throw wrongParameter(name, given, `must be a whole number from ${-INT32_MAX} to ${INT32_MAX}`, 'out-of-range')
 }
 
 /** Parses an identifier in an address or a query parameter: a positive 32-bit integer (rest-resources §0.4). */
 export function readId(given: string, name: string, min = 1, max = INT32_MAX): number {
   const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
-  if (read < min || read > max) throw wrongParameter(name, given, `must be a whole number from ${min} to ${max}`)
+  if (read < min || read > max)
+    throw wrongParameter(name, given, `must be a whole number from ${min} to ${max}`, 'out-of-range')
   return read
 }
 
 /** The refusal of a query parameter; `problem` is a sentence without its subject. */
-export function wrongParameter(name: string, given: string, problem: string): StoreFailure {
+export function wrongParameter(name: string, given: string, problem: string, code?: ErrorCode): StoreFailure {
   const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given
-  return wrongField(name, `${problem}; "${shown}" was given`)
+  return wrongField(name, `${problem}; "${shown}" was given`, code)
 }

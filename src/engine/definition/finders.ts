@@ -43,10 +43,10 @@ const DIGITS_COMPARED = 8
 /** With both, as E.164 has them. */
 const DIGITS_MAX = 15
 
-/** Returns the trimmed text. Throws `bad-request` unless it can be looked for. */
+/** Returns the trimmed text. Throws a 400 unless it can be looked for. */
 export function readTyped(given: string, name: string): string {
   const text = given.trim()
-  if (text.length > TYPED_MAX) throw wrongParameter(name, text, `may have ${TYPED_MAX} characters at most`)
+  if (text.length > TYPED_MAX) throw wrongParameter(name, text, `may have ${TYPED_MAX} characters at most`, 'too-long')
   return checkedText(text, name)
 }
 

@@ -1,5 +1,6 @@
 import { dateForms, instantText, readDate } from '../../foundation/values/dates.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { codeOfIssue } from '../../foundation/values/input.ts'
 import { LongNumber } from '../../foundation/values/long-number.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
 import { runAtOnce, type Steps } from '../../foundation/values/slices.ts'
@@ -101,7 +102,7 @@ export const LIST_ITEMS_MAX = 10_000
 
 /**
  * Reads a wire record: ignores case in names, ignores unknown names, treats null as absent (rest-resources §0.8).
- * Throws `bad-request` with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
+ * Throws a 400 with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
  */
 export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
   return runAtOnce(patchSteps(fields, body, rules, path))
@@ -178,7 +179,7 @@ function readMember(
 function* readList(field: ListField, given: unknown, rules: InputRules, path: string): Steps<Patch[]> {
   if (!Array.isArray(given)) throw refused(path, `${path} must be a list`)
   if (given.length > LIST_ITEMS_MAX) {
-    throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`)
+    throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`, 'too-many-items')
   }
   // An item with a key may be a partial update of a stored one; whether it must be complete is known when it is stored.
   const itemRules: InputRules = { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' }
@@ -194,7 +195,7 @@ function refuseMissingKeys(items: readonly Patch[], key: string, path: string): 
   items.forEach((item, index) => {
     const at = `${path}[${index}].${key}`
     if (item.key === undefined || String(item.key).trim() === '' || item.key === 0)
-      throw refused(at, `${at} is required`)
+      throw refused(at, `${at} is required`, 'missing-field')
   })
 }
 
@@ -250,7 +251,7 @@ function readValue(field: ValueField, given: unknown, rules: InputRules, path: s
   const value = isGiven(field, given, rules) ? checked(field, given, rules, path) : null
   if (field.required && rules.mode !== 'import') {
     const isEmpty = value === null ? rules.mode === 'create' : typeof value === 'string' && value.trim() === ''
-    if (isEmpty) throw refused(path, `${path} is required and must not be empty`)
+    if (isEmpty) throw refused(path, `${path} is required and must not be empty`, 'missing-field')
   }
   return value
 }
@@ -263,7 +264,10 @@ function isGiven(field: ValueField, given: unknown, rules: InputRules): boolean 
 
 function checked(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
   const result = field.schema.safeParse(given)
-  if (!result.success) throw refused(path, `${path} ${result.error.issues[0]?.message ?? 'is not valid'}`)
+  if (!result.success) {
+    const [issue] = result.error.issues
+    throw refused(path, `${path} ${issue?.message ?? 'is not valid'}`, issue && codeOfIssue(issue))
+  }
   const { data } = result
   if (field.kind === 'decimal' && data !== null && losesDecimals(Number(given))) noteLost(data, rules, path)
   if (field.kind !== 'date' || data === null) return data

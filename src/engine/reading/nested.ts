@@ -15,7 +15,7 @@ export const ITEMS_MAX = 500
 /**
  * A page of the items of a list inside a record, in record order: by `offset`, or by `cursor`, which continues after
  * the last item of a page regardless of inserts and deletes in between. For items without a key the cursor is a
- * position. Throws `not-found` if the record is unknown or the list is empty (rest-resources §0.9), `bad-request` past
+ * position. Throws `not-found` if the record is unknown or the list is empty (rest-resources §0.9), a 400 past
  * the end, and for a cursor whose position is lost because its item was removed.
  */
 export async function listItems(

@@ -24,7 +24,7 @@ export interface Sized<T> {
 
 /**
  * Reads JSON arrays, at most `limit` records. `read` gets the bytes that there is room for. What is large waits for its turn.
- * Throws `bad-request` for more than 24 MB, and `throttled` or `unavailable` if too many bytes are in flight.
+ * Throws a 400 for more than 24 MB, and `rate-limited` or `unavailable` if too many bytes are in flight.
  */
 export async function readWithin<T>(
   caller: Caller,
@@ -55,10 +55,10 @@ function readOnce<T>(caller: Caller, bytes: number, read: (room: number) => Prom
   )
 }
 
-/** Throws `bad-request` for a page of more than 24 MB. */
+/** Throws a 400 for a page of more than 24 MB. */
 export function refuseTooLarge(bytes: number): void {
   if (bytes <= callerMax) return
   const [size, most] = [bytes, callerMax].map((each) => Math.ceil(each / MEGABYTE))
   const message = `The page has ${size} MB; at most ${most} MB are allowed. Ask for fewer records by limit`
-  throw new StoreFailure('bad-request', message, { field: 'limit' })
+  throw new StoreFailure('out-of-range', message, { field: 'limit' })
 }

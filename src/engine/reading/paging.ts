@@ -9,7 +9,7 @@ export function valuesIn(query: Query, name: string): readonly string[] {
   return first === undefined ? [] : (query.repeated?.get(name) ?? [first])
 }
 
-/** The value of a parameter that takes one; undefined without it. Throws `bad-request` for different values. */
+/** The value of a parameter that takes one; undefined without it. Throws a 400 for different values. */
 export function onlyValue(query: Query, name: string): string | undefined {
   const [value, ...others] = distinct(valuesIn(query, name), name)
   if (others.length > 0) throw severalValues(name)
@@ -28,17 +28,17 @@ export interface PageBounds {
 /** The documented default of `limit` (rest-resources §0.5). */
 export const LIMIT_DEFAULT = 10
 
-/** The page that a query asks for. Throws `bad-request` for what cannot be read, and for `cursor` with `offset`. */
+/** The page that a query asks for. Throws a 400 for what cannot be read, and for `cursor` with `offset`. */
 export function boundsOf(query: Query, maxRecords: number, limitDefault = LIMIT_DEFAULT): PageBounds {
   const given = cursorIn(query)
   return { ...pageOf(query, maxRecords, limitDefault), after: given === null ? 0 : readId(given, 'cursor') }
 }
 
-/** Null without a cursor. Throws `bad-request` together with `offset`, because they contradict each other. */
+/** Null without a cursor. Throws a 400 together with `offset`, because they contradict each other. */
 export function cursorIn(query: Query): string | null {
   const given = query.get('cursor') ?? null
   if (given !== null && query.has('offset')) {
-    throw new StoreFailure('bad-request', 'cursor and offset cannot be given together', { field: 'cursor' })
+    throw new StoreFailure('invalid-value', 'cursor and offset cannot be given together', { field: 'cursor' })
   }
   return given
 }
@@ -83,7 +83,7 @@ export function countOnly(query: Query): Query {
 /** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */
 export class PastTheEnd extends StoreFailure {
   constructor() {
-    super('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+    super('out-of-range', 'Offset amount exceeds the total number of records', { field: 'offset' })
   }
 }
 

@@ -43,7 +43,7 @@ export interface ListOptions {
 /**
  * Lists a service's records by identifier, filtered and paged by the query (rest-resources §0.5): by `offset`, or by
  * `cursor`, which continues after the last record of a page regardless of inserts and deletes in between. Throws
- * `not-found` if nothing matches, `bad-request` past the end and for invalid parameters.
+ * `not-found` if nothing matches, a 400 past the end and for invalid parameters.
  */
 export function listRecords(
   caller: Caller,

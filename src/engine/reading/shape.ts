@@ -1,4 +1,4 @@
-import type { StoreFailure } from '../../foundation/values/failure.ts'
+import type { ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { valueIn } from '../../foundation/values/json.ts'
 import { preferenceIn } from '../../foundation/values/preferences.ts'
 import type { Answer, Call, Endpoint, JsonText, Query, RecordType } from '../definition/endpoints.ts'
@@ -35,7 +35,7 @@ export function isShaped(query: Query): boolean {
 
 /**
  * Applies `$orderby` and `$select` to the JSON texts of a page already read (rest-protocol §8.1); returns the texts
- * unparsed without either. Throws `bad-request` for a name that is not a property of the record.
+ * unparsed without either. Throws a 400 for a name that is not a property of the record.
  */
 export function shapeRecords(records: readonly JsonText[], fields: FieldSet, query: Query): readonly JsonText[] {
   const orderby = query.get('$orderby')
@@ -79,7 +79,7 @@ function findMember(parameter: string, property: string, set: FieldSet | null, s
   const name = set?.shown.byLowerName.get(segment.toLowerCase())
   const field = name === undefined ? undefined : set?.shown.get(name)
   if (name === undefined || field === undefined) {
-    throw wrongName(parameter, 'names an unknown property', property)
+    throw wrongName(parameter, 'names an unknown property', property, 'unknown-field')
   }
   return { name, field }
 }
@@ -102,12 +102,12 @@ function namesIn(given: string, parameter: string): string[] {
   const names = given.split(',').flatMap((name) => name.trim() || [])
   if (names.length === 0) throw refused(parameter, `${parameter} names no property`)
   if (names.length <= NAMES_MAX) return names
-  throw refused(parameter, `${parameter} has ${names.length} names; at most ${NAMES_MAX} are allowed`)
+  throw refused(parameter, `${parameter} has ${names.length} names; at most ${NAMES_MAX} are allowed`, 'too-many-items')
 }
 
-function wrongName(parameter: string, problem: string, given: string): StoreFailure {
+function wrongName(parameter: string, problem: string, given: string, code?: ErrorCode): StoreFailure {
   const shown = given.length > 80 ? `${given.slice(0, 80)}…` : given
-  return refused(parameter, `${parameter} ${problem}: "${shown}"`)
+  return refused(parameter, `${parameter} ${problem}: "${shown}"`, code)
 }
 
 function compareRecords(one: Document, other: Document, orders: readonly Order[]): number {

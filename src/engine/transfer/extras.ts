@@ -42,7 +42,7 @@ export function compileExtras(resource: Resource) {
   }
 }
 
-/** Reads the members that `compileExtras` writes into the patch. Throws `bad-request`. */
+/** Reads the members that `compileExtras` writes into the patch. Throws a 400. */
 export function readExtras(resource: Resource, hidden: Members, record: Members, patch: Patch, timeZone: string): void {
   const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')

@@ -184,7 +184,7 @@ class ImportRun {
       await removeRecord(this.#caller, resource, id, this.#raising)
       this.counts.stored++
     } catch (error) {
-      if (!(error instanceof StoreFailure) || error.kind === 'unavailable') throw error
+      if (!(error instanceof StoreFailure) || error.code === 'unavailable') throw error
       await this.#refuse(line, error.message)
     }
   }
@@ -244,9 +244,9 @@ class ImportRun {
     } catch (error) {
       const failure = error instanceof StoreFailure ? error : refusalOf(error, one.record.resource, 'import')
       // Not about the record.
-      if (failure === null || failure.kind === 'unavailable') throw error
+      if (failure === null || failure.code === 'unavailable') throw error
       // A failed statement aborts the transaction, so halves cannot be retried.
-      if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${failure.message}`)
+      if (this.#isInTransaction()) throw new StoreFailure('invalid-value', `${linesOf(pending)}: ${failure.message}`)
       if (pending.length > 1) return false
       await this.#setAside(one, failure.message)
       return true
@@ -270,7 +270,7 @@ class ImportRun {
   }
 
   async #refuse(line: NumberedLine, message: string): Promise<void> {
-    if (this.#isInTransaction()) throw new StoreFailure('bad-request', `Line ${line.number}: ${message}`)
+    if (this.#isInTransaction()) throw new StoreFailure('invalid-value', `Line ${line.number}: ${message}`)
     this.counts.refused++
     await this.#watch.refused({ line: line.number, ...nameLine(this.#services, line.content), message })
   }

@@ -27,7 +27,7 @@ export function servicesOf(resources: readonly Resource[]): Services {
   return new Map(resources.flatMap((resource) => resource.names.map((name) => [name.toLowerCase(), resource] as const)))
 }
 
-/** Reads a line in slices. Throws `bad-request` that names the field. */
+/** Reads a line in slices. Throws a 400 that names the field. */
 export function readTransferRecord(services: Services, content: unknown, timeZone: string): Promise<TransferRecord> {
   return runInSlices(recordSteps(services, content, timeZone))
 }
@@ -56,7 +56,7 @@ function* recordSteps(services: Services, content: unknown, timeZone: string): S
   return { resource, id, patch, ledger, keys }
 }
 
-/** Reads a line that deletes a record. Throws `bad-request` for a service whose records are never deleted too. */
+/** Reads a line that deletes a record. Throws a 400 for a service whose records are never deleted too. */
 export function readDeletion(services: Services, content: unknown): { resource: Resource; id: number } {
   const { service, deletedId: id } = content as Record<string, unknown>
   const resource = resourceOf(services, service)

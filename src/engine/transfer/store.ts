@@ -45,7 +45,7 @@ export async function storeRecords(caller: Caller, records: readonly TransferRec
 }
 
 /**
- * Deletes a record by the rules of its referrers; with `raising`, as a change like any other. Throws `bad-request` for a record
+ * Deletes a record by the rules of its referrers; with `raising`, as a change like any other. Throws a 400 for a record
  * that does not exist, or that others refer to.
  */
 export async function removeRecord(caller: Caller, resource: Resource, id: number, raising: boolean): Promise<void> {
@@ -76,7 +76,7 @@ function lockIds({ db, store }: Caller, { table }: Resource, ids: readonly numbe
     WHERE t."storeId" = ${storeId(store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
 }
 
-/** Adds the ledger rows of a record's later line. Throws `bad-request` for an unknown record. */
+/** Adds the ledger rows of a record's later line. Throws a 400 for an unknown record. */
 export async function continueLedger(caller: Caller, { resource, id, ledger: piece }: TransferRecord): Promise<void> {
   const { ledger } = resource
   if (!ledger || !piece) throw new Error(`${resource.service} ${id}: nothing to continue`)

@@ -60,7 +60,7 @@ export function outageOf(error: unknown): StoreFailure | null {
 /** What an error is to the caller: a refusal, an outage, or a defect, which says nothing from inside and is for the log. */
 export function failureOf(error: unknown): StoreFailure {
   if (error instanceof StoreFailure) return error
-  return outageOf(error) ?? new StoreFailure('defect', 'Internal error', { origin: error })
+  return outageOf(error) ?? new StoreFailure('internal-error', 'Internal error', { origin: error })
 }
 
 /** Whether a change was refused because the store is moved. All are; the health of the database logs it for all. */

@@ -74,13 +74,13 @@ export class BytesInFlight {
       send,
       /** Counts nothing any more, until something is received or sent. Ends the turns. */
       drop,
-      /** Counts received bytes. Throws `throttled` beyond the caller's bound, `unavailable` beyond the process's. */
+      /** Counts received bytes. Throws `rate-limited` beyond the caller's bound, `unavailable` beyond the process's. */
       receive: (bytes: number) => {
         const refused = this.#fault(caller, bytes)
         if (refused !== null) throw refused
         send(bytes)
       },
-      /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
+      /** Waits until the caller's uploads leave room for one of this size. Throws `rate-limited` after 30 s. */
       waitForUpload: async (bytes: number) =>
         keep(await this.#uploads.acquire(caller, bytes).catch(() => Promise.reject(tooMuch()))),
       /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
@@ -96,13 +96,13 @@ export class BytesInFlight {
     }
   }
 
-  /** Throws `throttled` if the caller holds as much as it may. */
+  /** Throws `rate-limited` if the caller holds as much as it may. */
   admit(caller: string): void {
     if (this.#heldBy(caller) >= this.bounds.callerMax) throw tooMuch()
   }
 
   /**
-   * Runs `read`, which reads an answer of this size, when there is room for it. Throws `throttled` or `unavailable` when
+   * Runs `read`, which reads an answer of this size, when there is room for it. Throws `rate-limited` or `unavailable` when
    * there is none within 30 s, or if nobody waits for the answer any more (`isGone`).
    */
   async readLarge<T>(
@@ -154,7 +154,7 @@ function leftEarly(): StoreFailure {
 function tooMuch(): StoreFailure {
   const message =
     'Too many bytes of this application are in flight; read the answers, and send fewer large requests at the same time'
-  return new StoreFailure('throttled', message, { retryAfterSeconds: 1 })
+  return new StoreFailure('rate-limited', message, { retryAfterSeconds: 1 })
 }
 
 /** The count of this process. */

@@ -121,6 +121,8 @@ const Settings = z.object({
   MAIL_FROM: sender().optional(),
   /** Whether anyone may open a developer account, or only the operator. */
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
+  /** How long after an order was placed its page opens for whoever has the address; 0: there are none. */
+  ORDER_PAGE_DAYS: wholeNumber('is not a number of days', 0, 3_650).default(90),
   /** How long the history of records is kept; null: for ever. */
   HISTORY_DAYS: days.default(730),
   /** How long stock movements are kept, before they are archived and carried forward; null: for ever. */

@@ -1,25 +1,53 @@
-const statusOf = {
-  'bad-request': 400,
+/** The closed list of reasons for a refusal, by which programs decide (`/docs/errors`), with the status of each. */
+export const statusOf = {
+  'malformed-request': 400,
+  'malformed-body': 400,
+  'unknown-field': 400,
+  'unknown-parameter': 400,
+  'read-only-field': 400,
+  'missing-field': 400,
+  'invalid-value': 400,
+  'too-long': 400,
+  'out-of-range': 400,
+  'too-many-items': 400,
+  'unknown-reference': 400,
+  'not-for-sale': 400,
+  'price-not-allowed': 400,
   unauthorized: 401,
   forbidden: 403,
   'insecure-transport': 403,
   'not-found': 404,
+  'unknown-address': 404,
   'method-not-allowed': 405,
-  conflict: 409,
+  'request-timeout': 408,
+  'insufficient-stock': 409,
+  'not-unique': 409,
+  'in-use': 409,
+  'limit-reached': 409,
+  'invalid-state': 409,
   'in-progress': 409,
   gone: 410,
   'precondition-failed': 412,
   'body-too-large': 413,
   'unsupported-media-type': 415,
   'key-reused': 422,
-  throttled: 429,
+  'rate-limited': 429,
   /** Made only by `failureOf`. */
-  defect: 500,
+  'internal-error': 500,
   'bad-gateway': 502,
   unavailable: 503,
 } as const
 
-export type FailureKind = keyof typeof statusOf
+export type ErrorCode = keyof typeof statusOf
+
+export const errorCodes = Object.keys(statusOf) as readonly ErrorCode[]
+
+/** The code of an answer that early versions stored without one. */
+export function codeOfStatus(status: number): ErrorCode {
+  if (status === 400) return 'invalid-value'
+  if (status === 409) return 'invalid-state'
+  return errorCodes.find((code) => statusOf[code] === status) ?? 'malformed-request'
+}
 
 /** One problem of the input. */
 export interface Fault {
@@ -27,6 +55,8 @@ export interface Fault {
   readonly field: string
   /** A sentence without its subject, such as `must be a text`. */
   readonly problem: string
+  /** Default: `invalid-value`. */
+  readonly code?: ErrorCode
 }
 
 /**
@@ -43,14 +73,16 @@ export function withoutQuoted(message: string): string {
  */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
-  readonly kind: FailureKind
+  readonly code: ErrorCode
+  /** The status of the code, or the one that this refusal had before there were codes. */
+  readonly status: number
   /** The offending field, parameter, header or identifier, in its wire name. */
   readonly field: string = ''
   /** All problems, for a form that shows each beside its field. */
   readonly faults: readonly Fault[] = []
   /** The refusals of one input that it stands for, each with its own field and message; empty: it is one itself. */
   readonly parts: readonly StoreFailure[] = []
-  /** For `throttled` and `unavailable`: whole seconds until a retry may succeed. */
+  /** For `rate-limited` and `unavailable`: whole seconds until a retry may succeed. */
   readonly retryAfterSeconds?: number
   /** The message for the server's log and a store's call log. Default: the message without its quoted part. */
   readonly logMessage: string
@@ -59,21 +91,20 @@ export class StoreFailure extends Error {
   /** The error that an outage or a defect came from. */
   readonly origin?: unknown
 
-  constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: FailureOptions = {}) {
     super(message)
-    this.kind = kind
+    this.code = code
+    this.status = statusOf[code]
     this.logMessage = withoutQuoted(message)
     Object.assign(this, options)
-  }
-
-  /** The HTTP status of the kind. */
-  get status(): number {
-    return statusOf[this.kind]
   }
 }
 
 type FailureOptions = Partial<
-  Pick<StoreFailure, 'field' | 'faults' | 'parts' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'>
+  Pick<
+    StoreFailure,
+    'status' | 'field' | 'faults' | 'parts' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'
+  >
 >
 
 /** Makes an item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */
@@ -81,4 +112,5 @@ export function resultItem(key: string, value: string | number, status: number, 
   return { Key: key, Value: String(value), Status: String(status), Message: message }
 }
 
-export type ResultItem = Readonly<ReturnType<typeof resultItem>>
+/** `Code` is that of a refusal; only new applications are shown it. */
+export type ResultItem = Readonly<ReturnType<typeof resultItem>> & { readonly Code?: ErrorCode }

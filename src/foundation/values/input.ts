@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Fault, StoreFailure } from './failure.ts'
+import { type ErrorCode, type Fault, StoreFailure } from './failure.ts'
 import { roundNumbers } from './long-number.ts'
 
 const NAMES_SHOWN_MAX = 5
@@ -67,17 +67,20 @@ export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole 
   const unknown = parsed.error.issues.filter(isOfUnknown)
   // A mistyped name comes before the missing one that it causes.
   const issues = [...unknown, ...parsed.error.issues.filter((issue) => !isOfUnknown(issue))]
+  const isQuery = whole === 'The query'
+  const codeOf = (issue: z.core.$ZodIssue) => (isQuery && isOfUnknown(issue) ? 'unknown-parameter' : codeOfIssue(issue))
   const faults = new Map<string, Fault>()
   for (const issue of issues) {
     const field = issue.path.join('.')
-    if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue) })
+    if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue), code: codeOf(issue) })
   }
   const inWords = (all: readonly Fault[]) => all.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
   const all = [...faults.values()]
   // The log omits the names, because an unknown property may be named by a key or a password.
   const problem = 'has a property that is not allowed'
   const withoutNames = unknown.map(({ path }) => ({ field: path.join('.'), problem }))
-  throw new StoreFailure('bad-request', inWords(all), {
+  throw new StoreFailure(all[0]?.code ?? 'invalid-value', inWords(all), {
+    status: 400,
     field: fieldOf(issues[0]),
     faults: all,
     ...(unknown.length > 0 && { logMessage: inWords(withoutNames) }),
@@ -86,6 +89,16 @@ export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole 
 
 function isOfUnknown({ code }: z.core.$ZodIssue): boolean {
   return code === 'unrecognized_keys'
+}
+
+/** The code of what zod found. Only its own bounds say that something is too long or beyond a range. */
+export function codeOfIssue(issue: z.core.$ZodIssue): ErrorCode {
+  if (isOfUnknown(issue)) return 'unknown-field'
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'missing-field'
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return 'invalid-value'
+  if (issue.origin === 'array') return issue.code === 'too_big' ? 'too-many-items' : 'missing-field'
+  if (issue.origin !== 'string') return 'out-of-range'
+  return issue.code === 'too_big' ? 'too-long' : issue.minimum === 1 ? 'missing-field' : 'invalid-value'
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {

@@ -17,7 +17,7 @@ const DEPTH_MAX = 32
 const MEMBERS_MAX = 1_000
 
 /**
- * Parses JSON by `parseExactly`, in slices. Throws `bad-request` for a document beyond the bounds, before anything is
+ * Parses JSON by `parseExactly`, in slices. Throws a 400 for a document beyond the bounds, before anything is
  * built, and for a syntax error with its position. `subject` begins the messages, such as `The body`.
  */
 export function parseJson(text: string, subject: string, bounds = jsonBounds): Promise<unknown> {
@@ -120,12 +120,12 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * Throws `bad-request` for a text beyond the bounds, whether or not it is JSON. Counts every container and every comma,
+ * Throws a 400 for a text beyond the bounds, whether or not it is JSON. Counts every container and every comma,
  * which is as many as there are members and items, and one for an empty container.
  */
 export function* boundsSteps(text: string, subject: string, bounds = jsonBounds): Steps<void> {
   const { recordValuesMax, valuesMax } = bounds
-  const refuse = (problem: string) => new StoreFailure('bad-request', `${subject} ${problem}`)
+  const refuse = (problem: string) => new StoreFailure('malformed-body', `${subject} ${problem}`)
   /** Of the open containers: members so far; lists have no bound of their own. */
   const members: number[] = []
   let isList: boolean | null = null
@@ -341,7 +341,7 @@ function* describe(text: string, { from, prefix, to }: SyntaxProblem): Steps<Sto
         Number(column) + (line === '1' ? from - lineStart - prefix.length : 0)
       })`,
   )
-  return new StoreFailure('bad-request', `Invalid JSON: "${moved}"`)
+  return new StoreFailure('malformed-body', `Invalid JSON: "${moved}"`)
 }
 
 function messageOf(text: string): string {

@@ -34,7 +34,7 @@ const TEXT_REFERENCES_MAX = 100_000
 
 /**
  * Reads a document and returns its root element. The encoding in a declaration is ignored, because the text is decoded
- * already. Throws `bad-request` for a text that is not well-formed, is nested too deep, or has more tags than `tagsMax`
+ * already. Throws a 400 for a text that is not well-formed, is nested too deep, or has more tags than `tagsMax`
  * or too many references, and for a document type or entities of its own. Takes time in proportion to the text,
  * whatever the text is.
  */
@@ -272,7 +272,7 @@ class Reader {
   }
 }
 
-/** The value of an attribute. Throws `bad-request` for an unknown reference. */
+/** The value of an attribute. Throws a 400 for an unknown reference. */
 export function attributeText({ attributes }: XmlElement, name: string): string {
   return checked(attributes.get(name) ?? '', name)
 }
@@ -290,12 +290,12 @@ export function isNil({ attributes }: XmlElement): boolean {
   return [...attributes].some(([name, value]) => localName(name) === 'nil' && /^(1|true)$/.test(value.trim()))
 }
 
-/** The text inside; `path` names it in refusals. Throws `bad-request` for an element inside. */
+/** The text inside; `path` names it in refusals. Throws a 400 for an element inside. */
 export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): string {
   return content
     .map((node) => {
       if (typeof node === 'string') return checked(node, path)
-      throw new StoreFailure('bad-request', `${path} must be text; it holds an element`, { field: path })
+      throw new StoreFailure('invalid-value', `${path} must be text; it holds an element`, { field: path })
     })
     .join('')
 }
@@ -316,7 +316,7 @@ function checked(text: string, path: string): string {
   const [unknown = '&'] = references.find(([, name = '']) => characterOf(name) === null) ?? []
   const message = `${path} holds ${shown(unknown, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`
   const logMessage = `${path} holds what stands for no character in XML`
-  throw new StoreFailure('bad-request', message, { field: path, logMessage })
+  throw new StoreFailure('malformed-body', message, { field: path, logMessage })
 }
 
 /** Null: a reference of this name stands for no character. */
@@ -340,7 +340,7 @@ export function marked(text: string): string {
 
 /** The refusal of a document. Where `reason` repeats a part of it, `logReason` does not. */
 export function broken(reason: string, logReason = reason): StoreFailure {
-  return new StoreFailure('bad-request', `Invalid XML: ${reason}`, { logMessage: `Invalid XML: ${logReason}` })
+  return new StoreFailure('malformed-body', `Invalid XML: ${reason}`, { logMessage: `Invalid XML: ${logReason}` })
 }
 
 /** Cuts what somebody sent for a message, whose `logMessage` must do without it. */

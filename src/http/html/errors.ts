@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Text, t } from '../../foundation/texts/text.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { failureIn, sendRefusal } from '../server/requests/errors.ts'
+import { failureIn, type Said, sendRefusal } from '../server/requests/errors.ts'
 import { LedOn, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { isForm, languageFor, wantsHtml } from './request.ts'
@@ -19,7 +19,7 @@ export const notJson: Refusal = [
 const wordings: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is too large'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['bad-request', 'The body is not valid JSON'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed-body', 'The body is not valid JSON'],
   FST_CSRF_MISSING_SECRET: expiredForm,
   FST_CSRF_INVALID_TOKEN: expiredForm,
 }
@@ -36,14 +36,14 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
  */
 export function answerUnknownAddress(request: FastifyRequest, reply: FastifyReply, advice = '') {
   const message = `${wantsHtml(request) ? 'There is no such page' : 'No such address'}${advice}`
-  return answer(reply, { status: 404, field: '', message })
+  return answer(reply, { code: 'unknown-address', status: 404, message })
 }
 
-function answer(reply: FastifyReply, { status, field, message }: { status: number; field: string; message: string }) {
+function answer(reply: FastifyReply, { code, status, field, message }: Said) {
   if (wantsHtml(reply.request)) return sendErrorPage(reply, status, message)
   // The pages' script sends a form, and shows what it is told. Programs send JSON.
   const said = isForm(reply.request) ? languageFor(reply.request).sayProblem(message) : message
-  return sendRefusal(reply, status, said, field)
+  return sendRefusal(reply, { code, status, message: said, field })
 }
 
 /** Also works outside the scopes of pages. */
@@ -66,7 +66,7 @@ const titles: Readonly<Record<number, Text>> = {
  * `Server not Responding`.
  */
 export function adviseMerchant(error: unknown): never {
-  if (!(error instanceof StoreFailure) || error.kind !== 'bad-gateway') throw error
+  if (!(error instanceof StoreFailure) || error.code !== 'bad-gateway') throw error
   const advice = 'The application did not confirm, so nothing was changed. Try again later, or ask its developer.'
   throw new StoreFailure('bad-gateway', `${error.message}. ${advice}`)
 }

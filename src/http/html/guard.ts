@@ -1,23 +1,23 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { bearerToken } from '../../access/applications/authenticate.ts'
-import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
+import type { Throttle } from '../../access/applications/limits/throttle.ts'
 import type { Actor } from '../../access/audit/audit.ts'
 import { WAIT_SECONDS } from '../../access/people/factors/challenges.ts'
 import {
   type AccountKind,
   areaPaths,
   findSession,
+  type Person,
   type Session,
   type SessionKind,
 } from '../../access/people/sessions.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
-import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
-import { isOperatorKey } from '../../foundation/values/secrets.ts'
+import { type ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { Semaphore } from '../../foundation/values/semaphore.ts'
 import type { Need, Role } from '../server/json/roles.ts'
 import { plainHttpOfPages } from '../server/requests/plain-http.ts'
-import { isForm, isJson, isUpload, localeOf, requirePrivileges, wantsHtml } from './request.ts'
+import { admitOperator, hasPersonToken, NO_TOKEN, personByToken } from './bearers.ts'
+import { isByToken, isForm, isJson, isUpload, localeOf, requirePrivileges, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string; readonly trustProxy: readonly string[]; readonly sandbox: boolean }
@@ -29,7 +29,9 @@ export interface GuardServices extends DataServices {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session, on routes for persons. Null: the operator, or anyone. */
+    /** Who sends it, by a session or a token. Null: the operator, or anyone. */
+    person: Person | null
+    /** The session, on routes for persons. Null: there is none, also where a token says who sends it. */
     session: Session | null
     /** The principal of the request, for the audit log. Null: anyone. */
     actor: Actor | null
@@ -62,8 +64,8 @@ export const pageHeaders = {
 
 /**
  * Admits to this scope only the principals in the route's `roles`: programs of the operator by `Authorization: Bearer
- * OPERATOR_KEY`, people by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
- * So is one who has to show a password again first, or to set up the second factor that the store requires, and operators need
+ * OPERATOR_KEY`, people by their session, or by a token where the route says so (bearers.ts). Without a session, a browser is
+ * redirected to sign-in; a program gets a 401. So is one who has to show a password again first, or to set up the second factor that the store requires, and operators need
  * outside the sandbox; a program gets a 403.
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
  * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read, and again for a request
@@ -71,12 +73,9 @@ export const pageHeaders = {
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { throttle, config } = services
-  const { publicUrl } = config
   const plainHttpOf = plainHttpOfPages(config)
-  app.decorate('sessionCookies', sessionCookies(publicUrl))
-  app.decorateRequest('session', null)
-  app.decorateRequest('actor', null)
-  app.decorateRequest('isProved', false)
+  app.decorate('sessionCookies', sessionCookies(config.publicUrl))
+  for (const [name, value] of Object.entries(nobody)) app.decorateRequest(name, value)
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
     const isUnclear = config.roles.includes('merchant') && config.needs === undefined
@@ -86,7 +85,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
 
   app.addHook('onRequest', admit)
   app.decorate('admitAgain', async (request, reply) => {
-    if (request.hasWaited) await admit(Object.assign(request, { session: null, actor: null, isProved: false }), reply)
+    if (request.hasWaited) await admit(Object.assign(request, nobody), reply)
   })
   app.addHook('preValidation', async (request, reply) => {
     if (!isUpload(request)) await app.admitAgain(request, reply)
@@ -96,15 +95,19 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     const opener = openedByOthers.includes(request.routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin'
     reply.headers({ ...pageHeaders, 'cross-origin-opener-policy': opener })
     const plainHttp = plainHttpOf(request)
-    if (plainHttp?.canLeadOn && isForBrowsers(request)) return reply.redirect(publicUrl + request.url)
+    if (plainHttp?.canLeadOn && isForBrowsers(request)) return reply.redirect(config.publicUrl + request.url)
     if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
     const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
     const isForOperator = allowed.includes('operator-key')
-    if (isForOperator && request.headers.authorization !== undefined) return admitOperator(services, request, reply)
     const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator-key')
+    if (kind && hasPersonToken(request) && !allowed.includes('anyone')) {
+      admitPerson(request, await personByToken(services, request, reply, kind), null)
+      return askFirst(request, { ...config, at: services.now() })
+    }
+    if (isForOperator && request.headers.authorization !== undefined) return admitOperator(services, request, reply)
     const token = kind && app.sessionCookies.read(request, kind)
     const session = kind && token ? await findSession(services, kind, token) : null
-    if (session) admitPerson(request, session)
+    if (session) admitPerson(request, session.person, session)
     else if (!allowed.includes('anyone')) {
       if (!kind || (isForOperator && !wantsHtml(request))) return admitOperator(services, request, reply)
       const message = 'Sign in first: there is no session, or it has ended'
@@ -115,15 +118,18 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     if (!isSafe(request) && !session && !request.hasWaited) throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
-    if (session) askFirst(request, session, { ...config, at: services.now() })
+    askFirst(request, { ...config, at: services.now() })
   }
 }
+
+/** What a request says of who sends it, until it is admitted. */
+const nobody = { person: null, session: null, actor: null, isProved: false }
 
 /** A refusal that leads a browser to another page, from where it may come back. */
 export class LedOn extends StoreFailure {
   readonly address: string
-  constructor(kind: FailureKind, message: string, address: string) {
-    super(kind, message)
+  constructor(code: ErrorCode, message: string, address: string) {
+    super(code, message)
     this.address = address
   }
 }
@@ -139,15 +145,13 @@ export function asksProof({ proof, needs = [] }: { proof?: boolean; needs?: read
 }
 
 /**
- * Asks a person for what a route needs beyond the session: the second factor that the store requires, and a recent proof of who is there.
- * A browser is led to the page for it, and from there back; a program gets a 403.
+ * Asks a person for what a route needs beyond a session or token: the second factor that the store requires, and a recent proof of who
+ * is there. A browser is led to the page for it, and from there back; a program gets a 403.
  */
-function askFirst(
-  request: FastifyRequest,
-  { person, provedAt }: Session,
-  { at, sandbox }: { at: Date; sandbox: boolean },
-): void {
-  request.isProved = at.getTime() - provedAt.getTime() <= PROOF_MS
+function askFirst(request: FastifyRequest, { at, sandbox }: { at: Date; sandbox: boolean }): void {
+  const { person, session } = request
+  if (person === null) return
+  request.isProved = session !== null && at.getTime() - session.provedAt.getTime() <= PROOF_MS
   const { config } = request.routeOptions
   const needsProof = asksProof(config)
   const isOfWork = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
@@ -161,14 +165,15 @@ function askFirst(
     const message = `${who} a second factor, and you have none: set one up at ${page}`
     throw new LedOn('forbidden', message, isOfStore ? page : `${page}?notice=factor-needed`)
   }
-  if (needsProof) requireProof(request)
+  if (needsProof && !(isByToken(request) && config.tokens)) requireProof(request)
 }
 
-/** Throws where the person of a session has shown neither password nor passkey in the last 15 minutes. */
+/** Throws where a person has shown neither password nor passkey in the last 15 minutes, and for every token. */
 export function requireProof(request: FastifyRequest): void {
-  const { session, isProved } = request
-  if (session === null || isProved) return
-  const page = `${areaPaths[session.person.kind]}/prove`
+  const { person, isProved } = request
+  if (person === null || isProved) return
+  if (isByToken(request)) throw new StoreFailure('forbidden', `${NO_TOKEN}: it needs the password of who is there`)
+  const page = `${areaPaths[person.kind]}/prove`
   const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
   throw new LedOn('forbidden', message, page + nextOf(request))
 }
@@ -198,8 +203,8 @@ export function limitPersons(app: FastifyInstance): void {
     message: 'Too many of your requests are under way; try again in a moment',
   })
   app.addHook('preValidation', async (request, { raw }) => {
-    if (request.session === null) return
-    const { kind, id } = request.session.person
+    if (request.person === null) return
+    const { kind, id } = request.person
     const before = requests.waiting
     const turn = requests.acquire(`${kind} ${id}`, 1)
     request.hasWaited ||= requests.waiting > before
@@ -264,36 +269,16 @@ function requireProofOfOrigin(request: FastifyRequest): void {
   throw new StoreFailure('forbidden', message, { field })
 }
 
-function admitPerson(request: FastifyRequest, session: Session): void {
-  const { person } = session
+function admitPerson(request: FastifyRequest, person: Person, session: Session | null): void {
   const { id = '' } = request.params as { id?: string }
   const isOfStore = request.routeOptions.url?.startsWith('/admin/stores/:id')
   if (person.kind === 'merchant' && isOfStore && !(/^\d+$/.test(id) && Number(id) === person.store.id)) {
     throw new StoreFailure('not-found', 'You are not signed in to a store with this id', { field: 'id' })
   }
-  request.session = session
+  Object.assign(request, { person, session })
   if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
   const { kind, email: name } = person
   request.actor = kind === 'customer' ? null : { kind, name, address: request.ip, locale: localeOf(request) }
-}
-
-/**
- * Admits the operator. Anyone else gets a 401, or a 429 after too many requests from their network. The correct key is
- * never locked out: behind a proxy, strangers may share the operator's address, and a random key needs no lock against
- * guessing.
- */
-async function admitOperator(services: GuardServices, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const key = bearerToken(request.headers.authorization)
-  if (key !== null && isOperatorKey(services, key)) {
-    request.actor = { kind: 'operator', name: '', address: request.ip }
-    return
-  }
-  const reading = await services.throttle.takeRefused(request.ip)
-  if (!reading.accepted) throw tooMany(reading)
-  reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
-  const message = 'Authentication failed: Authorization must be Bearer and the operator key'
-  const logDetail = key === null ? 'no operator key' : 'wrong operator key'
-  throw new StoreFailure('unauthorized', message, { field: 'Authorization', logDetail })
 }
 
 /** With https, browsers accept `__Host-` cookies from this host only, for all of its paths, and never over http. */

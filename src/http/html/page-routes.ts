@@ -73,7 +73,7 @@ async function installForms(app: FastifyInstance, requireToken: typeof app.csrfP
 
 function fieldsOf(text: string) {
   if (text.split('&', FORM_FIELDS_MAX + 1).length <= FORM_FIELDS_MAX) return parseForm(text, '&', '=', { maxKeys: 0 })
-  throw new StoreFailure('bad-request', `The form has more than ${FORM_FIELDS_MAX} fields`)
+  throw new StoreFailure('too-many-items', `The form has more than ${FORM_FIELDS_MAX} fields`)
 }
 
 type Shown = HtmlPage | Promise<HtmlPage>
@@ -175,16 +175,21 @@ export function leadOn(reply: FastifyReply, address: string): string | FastifyRe
 export function inFormFields(nameOf: (field: string) => string) {
   return (error: unknown): never => {
     if (!(error instanceof StoreFailure) || error.field === '') throw error
-    const faults = (error.parts.length > 0 ? error.parts : [error]).map(({ field, message }) => ({
+    const faults = (error.parts.length > 0 ? error.parts : [error]).map(({ code, field, message }) => ({
+      code,
       field: nameOf(field),
       problem: message.startsWith(`${field} `) ? message.slice(field.length + 1) : message,
     }))
-    throw refusedFields(faults, error.kind)
+    throw refusedFields(faults, error)
   }
 }
 
-/** Returns a failure for the fields of a form. `problem` is a sentence without its subject. */
-export function refusedFields(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
+/**
+ * Returns a failure for the fields of a form. `problem` is a sentence without its subject. Code and status are those of `like`, or of the
+ * first fault.
+ */
+export function refusedFields(faults: readonly Fault[], like?: Pick<StoreFailure, 'code' | 'status'>): StoreFailure {
   const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-  return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
+  const { code = 'invalid-value' } = like ?? faults[0] ?? {}
+  return new StoreFailure(code, message, { field: faults[0]?.field ?? '', faults, status: like?.status ?? 400 })
 }

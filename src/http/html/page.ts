@@ -87,6 +87,7 @@ const notices = new Map(
     'operator-removed': t('The person no longer runs this server.'),
     'person-removed': t('The person no longer belongs to the store.'),
     'sessions-ended': t('You are signed out there.'),
+    'token-ended': t('The token has ended.'),
     'language-chosen': t('The pages are in the chosen language now.'),
     'authenticator-added': t('The authenticator app is your second factor now.'),
     'authenticator-removed': t('The authenticator app is removed.'),
@@ -106,6 +107,7 @@ const notices = new Map(
     agreed: t('The application now has the privileges it asked for.'),
     'bodies-kept': t('What refused requests of the application send is kept from now on.'),
     'bodies-deleted': t('What refused requests sent is deleted, and no longer kept.'),
+    'orders-bounded': t('The number of orders an hour is saved. It counts from now on.'),
     unsubscribed: t('The application is removed. Its token no longer works.'),
     'user-key-rotated': t('There is a new user key. The former one no longer works.'),
     'settings-saved': t('The settings are saved.'),
@@ -168,7 +170,7 @@ export function renderPage(
   { csrf = '', notice = null }: { csrf?: string; notice?: Text | null } = {},
 ): string {
   const { template, title, data, failure, values = {}, assets = [] } = page
-  const person = request.session?.person ?? null
+  const person = request.person ?? null
   const store = person && 'store' in person ? person.store : null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const language = page.locale === undefined ? languageFor(request) : languageOf(page.locale)

@@ -29,9 +29,9 @@ export function wantsHtml({ headers }: FastifyRequest): boolean {
 }
 
 /** What a page is written in for whoever asks: as they chose, or as their browser says. The documentation is English. */
-export function localeOf({ session, headers, url }: FastifyRequest): Locale {
+export function localeOf({ person, headers, url }: FastifyRequest): Locale {
   if (url.startsWith('/docs')) return 'en-US'
-  const chosen = session?.person.kind === 'customer' ? null : session?.person.locale
+  const chosen = person?.kind === 'customer' ? null : person?.locale
   return chosen && isLocale(chosen) ? chosen : acceptedLocale(headers['accept-language'])
 }
 
@@ -128,12 +128,17 @@ export function sessionOf({ session, routeOptions }: FastifyRequest): Session {
   return session
 }
 
+/** Whether a person's program sent it, by a token. */
+export function isByToken({ person, session }: FastifyRequest): boolean {
+  return person !== null && session === null
+}
+
 type PersonOf<Kind extends Person['kind']> = Extract<Person, { kind: Kind }>
 
 /** Returns the person that the guard admitted. Only for routes of just that role. */
 export function personOf<Kind extends Person['kind']>(request: FastifyRequest, kind: Kind): PersonOf<Kind> {
-  const { person } = sessionOf(request)
-  if (person.kind !== kind) throw new Error(`${request.routeOptions.url} is not for a ${person.kind}`)
+  const { person } = request
+  if (person?.kind !== kind) throw new Error(`${request.routeOptions.url} is not for a ${person?.kind}`)
   return person as PersonOf<Kind>
 }
 
@@ -173,7 +178,7 @@ function inWords(privilege: string): string {
   return english((administrationPrivileges as Readonly<Record<string, Text>>)[privilege] ?? privilege)
 }
 
-/** Returns the caller for a store: the operator or the signed-in merchant. Throws for an unknown id (404). */
+/** Returns the caller for a store: the operator or the merchant. Throws for an unknown id (404). */
 export async function storeCaller(request: FastifyRequest, services: CallerServices, storeId: number): Promise<Caller> {
-  return request.session === null ? operatorCaller(services, storeId) : merchantCaller(request, services)
+  return request.person === null ? operatorCaller(services, storeId) : merchantCaller(request, services)
 }

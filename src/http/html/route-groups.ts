@@ -1,10 +1,11 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
 import { z } from 'zod'
+import { accessesOf } from '../../access/applications/privileges.ts'
 import { privilegeInWords } from '../../access/applications/privileges-input.ts'
 import { applicationKindNote, applicationKinds, applicationName } from '../../access/applications/settings-input.ts'
 import type { Access, Privileges } from '../../engine/caller.ts'
-import { servedResources } from '../../shop/registry.ts'
+import { privilegedServices } from '../../shop/registry.ts'
 import type { Privilege } from '../../shop/staff/roles.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json/json-routes.ts'
 import { retryAfter } from '../server/json/openapi.ts'
@@ -15,18 +16,15 @@ export const time = z.iso.datetime()
 /** What records say of a key that another platform made. */
 export const broughtAlong = 'brought along from another platform: rotate it when you can'
 
-/** The services that privileges may name. */
-export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
-
 const access = (service: string) =>
   z
-    .array(z.enum(['read', 'write']))
+    .array(z.enum(accessesOf(service)))
     .optional()
     .describe(privilegeInWords(service))
 
 /** Privileges. Null: all. */
 export const privileges: z.ZodType<Privileges> = z
-  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access(service)])))
+  .strictObject(Object.fromEntries(privilegedServices.map((service) => [service, access(service)])))
   .nullable() as z.ZodType<Privileges>
 
 /** The members that all records of an application have. */
@@ -62,60 +60,95 @@ export const operatorRoute = routesOf({
     name: 'OperatorKey',
     scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_KEY; `operatorKey` in sandbox.json.' },
   },
-  principalOf: ({ session }) => (session === null ? ['operator'] : [session.person.kind, session.person.id]),
+  principalOf: ({ person }) => (person === null ? ['operator'] : [person.kind, person.id]),
   refusals: {
     ...commonRefusals,
     400: { ...commonRefusals[400], headers: { ...commonRefusals[400].headers, ...replayed } },
-    401: refusal('The key is not the operator key.', {
+    401: refusal('The key is not the operator key, and no token that counts here.', {
       'WWW-Authenticate': { description: 'Bearer', required: true, schema: { type: 'string' } },
     }),
-    403: refusal('The request came over plain http, and the server accepts only https.', replayed),
+    403: refusal(
+      'The request came over plain http, and the server accepts only https; or the person of the token may not do this.',
+      replayed,
+    ),
     404: refusal('No such store, application, subscription or account.', replayed),
     409: refusal(
       'The request conflicts with what is stored: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last owner of a store; or another request is still waiting for the application, or one with the same Idempotency-Key is in progress.',
       { ...replayed, 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
     422: refusal('The Idempotency-Key was used with a different body before.'),
-    429: refusal('Too many requests without the key came from the address.', retryAfter),
+    429: refusal('Too many requests without the key, or with a wrong one, came from the address.', retryAfter),
     502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
   },
 })
+
+function sessionOf(kind: 'developer' | 'merchant') {
+  const description = `Set by signing in. Where the server has an https address, its name is \`__Host-${kind}\`.`
+  return { type: 'apiKey', in: 'cookie', name: kind, description }
+}
+
+const noSession = {
+  401: refusal('There is no session, or it has ended; or no such token counts here.', {
+    'WWW-Authenticate': { description: 'Bearer, where a token was sent.', schema: { type: 'string' } },
+  }),
+}
+
+// A JSON content type would also suffice, and a token (guard.ts).
+const bodilessHeader = {
+  name: 'X-Requested-With',
+  in: 'header',
+  description:
+    'Any text, which no page of another site can make a browser send. `Content-Type: application/json` works as well; with a token nothing is needed.',
+  schema: { type: 'string', minLength: 1 },
+  example: 'my program',
+} as const
 
 /** Declares a JSON route for developers, which sends browsers a page. */
 export const developerRoute = routesOf({
   tag: 'Developer',
   description:
-    'A developer’s applications, test stores and inboxes, with the session from signing in at /developers/sign-in. JSON. Changes without a body need the header X-Requested-With, of any value.',
+    'A developer’s applications, test stores and inboxes, with the session from signing in at /developers/sign-in, or a token that was made for a program. JSON. Changes by a session without a body need the header X-Requested-With, of any value.',
   credential: {
     name: 'DeveloperSession',
-    scheme: {
-      type: 'apiKey',
-      in: 'cookie',
-      name: 'developer',
-      description: 'Set by signing in. Where the server has an https address, its name is `__Host-developer`.',
-    },
+    scheme: sessionOf('developer'),
   },
   refusals: {
     ...commonRefusals,
-    401: refusal('There is no session, or it has ended.'),
+    ...noSession,
     403: refusal(
-      'Test stores are switched off on the server; or the request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
+      'Test stores are switched off on the server; it is no address for tokens; or the request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
     ),
-    404: refusal('You have no such application, test store or inbox, or the store does not use the application.'),
+    404: refusal(
+      'You have no such application, test store, inbox or token, or the store does not use the application.',
+    ),
     409: refusal(
-      'You have 100 applications, 3 test stores or 5 inboxes already; the key or secret to replace was replaced already; the application has no CallBackURL; or the test store is being worked on.',
+      'You have 100 applications, 3 test stores, 5 inboxes or 20 tokens already; the key or secret to replace was replaced already; the application has no CallBackURL; or the test store is being worked on.',
       { 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
-    429: refusal('Too many tests of CallBackURLs, or too many test stores or changes in a row.', retryAfter),
+    429: refusal(
+      'Too many tests of CallBackURLs, too many test stores or changes in a row, or too many wrong tokens from the address.',
+      retryAfter,
+    ),
     502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
   },
-  // A JSON content type would also suffice (guard.ts).
-  bodilessHeader: {
-    name: 'X-Requested-With',
-    in: 'header',
-    description:
-      'Any text, which no page of another site can make a browser send. `Content-Type: application/json` works as well.',
-    schema: { type: 'string', minLength: 1 },
-    example: 'my program',
+  bodilessHeader,
+})
+
+/** Declares a JSON route for the account of somebody of a store. */
+export const merchantRoute = routesOf({
+  tag: 'Account',
+  description:
+    'Tokens for the own programs of a store’s people, with the session from signing in at /admin/sign-in. A token counts at those routes of the operator that name it, in this one store and as far as the role goes. JSON.',
+  credential: { name: 'MerchantSession', scheme: sessionOf('merchant') },
+  refusals: {
+    ...commonRefusals,
+    ...noSession,
+    403: refusal(
+      'The session has shown no password in the last 15 minutes; a token was sent; or the request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
+    ),
+    404: refusal('You have no such token.'),
+    409: refusal('You have 20 tokens already.'),
+    429: refusal('Too many requests without a session came from the address.', retryAfter),
   },
+  bodilessHeader,
 })

@@ -74,7 +74,7 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
         return orShowAgain(reply, () => allow(services, reply, asked, textIn(form, 'privileges')), retry)
       }
       if (decision === 'deny') return deny(services, reply, asked)
-      throw new StoreFailure('bad-request', 'decision must be allow or deny', { field: 'decision' })
+      throw new StoreFailure('invalid-value', 'decision must be allow or deny', { field: 'decision' })
     })
   })
 }
@@ -141,7 +141,7 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
   const by = { storeId: store.id, actor: actorOf(request) }
   if (shown !== JSON.stringify(client.privileges)) {
     const message = 'The application has changed the privileges it asks for; review them, and allow it again'
-    throw new StoreFailure('conflict', message)
+    throw new StoreFailure('invalid-state', message)
   }
   const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges, grantable: grantableBy(merchant) }
   const { id: subscriptionId, created, postBackUrl } = await subscribe(services, wanted).catch(adviseMerchant)
@@ -202,7 +202,7 @@ function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked):
   }
   if (storeUrl === null) return page
   const message = 'No store here has this address. Check the spelling.'
-  return { ...page, failure: new StoreFailure('bad-request', message) }
+  return { ...page, failure: new StoreFailure('invalid-value', message) }
 }
 
 function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): HtmlPage {

@@ -9,9 +9,9 @@ import type { OAuthClient } from '../../access/applications/tokens/oauth-clients
 import type { Actor } from '../../access/audit/audit.ts'
 import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
-import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { DescribedRoute, RouteGroup } from '../server/json/json-routes.ts'
-import { closedObject, jsonAnswer, type Response, ref, retryAfter } from '../server/json/openapi.ts'
+import { closedObject, errorCode, jsonAnswer, type Response, ref, retryAfter } from '../server/json/openapi.ts'
 import { authenticateClient, type ClientServices } from './client-authentication.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { type OAuthError, OAuthRefusal } from './refusal.ts'
@@ -50,7 +50,12 @@ const refusals = {
 }
 
 function refusal(description: string, error: string, text: string, headers: Response['headers'] = {}): Response {
-  return jsonAnswer(description, ref('schemas', 'OAuthError'), headers, { error, error_description: text })
+  return jsonAnswer(
+    description,
+    ref('schemas', 'OAuthError'),
+    { ...errorCode, ...headers },
+    { error, error_description: text },
+  )
 }
 
 const group: RouteGroup = {
@@ -187,7 +192,7 @@ export const endpoints: readonly Endpoint[] = [
         redirectUri: parameters.value('redirect_uri'),
         verifier: parameters.value('code_verifier'),
       }
-      return tokenAnswer(await exchangeCode(services, exchange).catch(refusingAs('bad-request', 'invalid_grant')))
+      return tokenAnswer(await exchangeCode(services, exchange).catch(refusingAs(400, 'invalid_grant')))
     },
   }),
   // RFC 7009. A token of another client gets the same answer as an unknown one.
@@ -214,7 +219,7 @@ export const endpoints: readonly Endpoint[] = [
       const parameters = parametersOf(request)
       const client = await authenticateClient(services, request, parameters)
       const change = { client, token: parameters.required('token'), actor: actorOf(client, request) }
-      await revokeToken(services, change).catch(refusingAs('conflict', 'unsupported_token_type'))
+      await revokeToken(services, change).catch(refusingAs(409, 'unsupported_token_type'))
       return {}
     },
   }),
@@ -237,7 +242,7 @@ async function refreshed(
 ): Promise<IssuedToken> {
   const sent = by.client.isNew ? parameters.required('refresh_token') : parameters.value('refresh_token')
   const refresh = { ...by, refreshToken: sent ?? '' }
-  const issued = await refreshAccess(services, refresh).catch(refusingAs('bad-request', 'invalid_grant'))
+  const issued = await refreshAccess(services, refresh).catch(refusingAs(400, 'invalid_grant'))
   if (issued !== null) return issued
   if (!by.client.isNew) throw unsupportedGrant(by.client)
   throw new OAuthRefusal('invalid_grant', 'This refresh token was not issued to this client, or its access has ended')
@@ -259,8 +264,8 @@ function actorOf({ name }: OAuthClient, { ip }: FastifyRequest): Actor {
   return { kind: 'application', name, address: ip }
 }
 
-function refusingAs(kind: FailureKind, code: OAuthError) {
+function refusingAs(status: number, code: OAuthError) {
   return (error: unknown): never => {
-    throw error instanceof StoreFailure && error.kind === kind ? new OAuthRefusal(code, error.message) : error
+    throw error instanceof StoreFailure && error.status === status ? new OAuthRefusal(code, error.message) : error
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { StoreFailure } from '../../foundation/values/failure.ts'
-import { failureIn, noteRefusal } from '../server/requests/errors.ts'
+import { codeOfStatus, StoreFailure } from '../../foundation/values/failure.ts'
+import { failureIn, noteRefusal, sayCode } from '../server/requests/errors.ts'
 
 /** What the endpoints answer (RFC 6749 §5.2, RFC 7009 §2.2.1). */
 export const endpointErrors = [
@@ -38,17 +38,19 @@ export function answerRefusal(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const refusal = error instanceof OAuthRefusal ? error : refusalOf(failureIn(error, { request, reply }, wordings))
+  const failure = error instanceof OAuthRefusal ? null : failureIn(error, { request, reply }, wordings)
+  const refusal = failure === null ? (error as OAuthRefusal) : refusalOf(failure)
   const { error: code, message, status, retryAfterSeconds } = refusal
   if (status === 401) reply.header('www-authenticate', 'Basic realm="OAuth", charset="UTF-8"')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  sayCode(reply, failure?.code ?? codeOfStatus(status))
   if (error instanceof OAuthRefusal) noteRefusal(request, { error: code, reason: message })
   return reply.code(status).send({ error: code, error_description: message })
 }
 
-function refusalOf({ kind, message, status }: StoreFailure): OAuthRefusal {
-  if (kind === 'defect') return new OAuthRefusal('server_error', message, { status })
-  const isPassing = kind === 'unavailable' || kind === 'throttled'
+function refusalOf({ code, message, status }: StoreFailure): OAuthRefusal {
+  if (code === 'internal-error') return new OAuthRefusal('server_error', message, { status })
+  const isPassing = code === 'unavailable' || code === 'rate-limited'
   return new OAuthRefusal(isPassing ? 'temporarily_unavailable' : 'invalid_request', message, { status })
 }
 

@@ -116,7 +116,7 @@ export const accountRoutes = [
     answers: { 201: one('The invitation.', invitation) },
     refusals: [409],
     run: ({ request, ids, body }, services: InvitationServices) => {
-      const userId = request.session === null ? null : merchantOf(request).id
+      const userId = request.person === null ? null : merchantOf(request).id
       return invite(services, ids.id, body(), { actor: actorOf(request), userId })
     },
   }),

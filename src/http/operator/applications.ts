@@ -13,8 +13,9 @@ import { rulesWithoutSettings, type SettingsRules } from '../../access/applicati
 import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { JoiningServices } from '../../foundation/database/client.ts'
 import type { Outbound } from '../../foundation/outbound/outbound.ts'
+import { privilegedServices } from '../../shop/registry.ts'
 import { actorOf } from '../html/request.ts'
-import { applicationShape, broughtAlong, operatorRoute, serviceNames, time } from '../html/route-groups.ts'
+import { applicationShape, broughtAlong, operatorRoute, time } from '../html/route-groups.ts'
 import { jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
@@ -42,8 +43,8 @@ const application = record<Application>('Application')({
 type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }
 
 function applicationBody<S extends z.ZodType>(schemaOf: (rules: SettingsRules) => S, example: object) {
-  const schemaFor = ({ outbound }: RegisterServices) => schemaOf({ services: serviceNames, outbound })
-  return jsonBody(schemaOf(rulesWithoutSettings(serviceNames)), example, { schemaFor })
+  const schemaFor = ({ outbound }: RegisterServices) => schemaOf({ services: privilegedServices, outbound })
+  return jsonBody(schemaOf(rulesWithoutSettings(privilegedServices)), example, { schemaFor })
 }
 
 export const applicationRoutes = [

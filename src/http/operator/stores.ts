@@ -130,8 +130,8 @@ type ShownStore = Omit<Store, 'userKey'> & { readonly userKey: string | null }
 
 /** Leaves the key for cartAPI out for somebody of the store who may not see keys, or has not shown a password lately. */
 function shown(request: FastifyRequest, from: Store): ShownStore {
-  const { session, isProved } = request
-  const isHidden = session !== null && !(isProved && allows(privilegesOf(merchantOf(request)), 'Keys', 'read'))
+  const { person, isProved } = request
+  const isHidden = person !== null && !(isProved && allows(privilegesOf(merchantOf(request)), 'Keys', 'read'))
   return { ...from, userKey: isHidden ? null : from.userKey }
 }
 
@@ -139,6 +139,7 @@ export const storeRoutes = [
   operatorRoute('GET /admin/stores', {
     roles: ['operator-key', 'merchant'],
     needs: [],
+    tokens: true,
     id: 'listStores',
     summary: 'List stores',
     description:
@@ -147,7 +148,7 @@ export const storeRoutes = [
     answers: { 200: many('Stores by ascending id.', store) },
     // For the operator, all stores; for a merchant, the store of the session.
     run: async ({ request, query }, services: AccessServices) => {
-      if (request.session) return [shown(request, await storeWithKey(services, merchantOf(request).store.id))]
+      if (request.person) return [shown(request, await storeWithKey(services, merchantOf(request).store.id))]
       return listStores(services, query)
     },
   }),
@@ -170,6 +171,7 @@ export const storeRoutes = [
   }),
   operatorRoute('PUT /admin/stores/:id', {
     ...ofStore('Settings', 'write'),
+    tokens: true,
     id: 'updateStore',
     summary: 'Change a store',
     description:
@@ -180,7 +182,7 @@ export const storeRoutes = [
     run: async ({ request, ids, body }, services: AccessServices) => {
       const given = body()
       // Whether and from where cartAPI lets in is a matter of keys.
-      if (request.session && given.CartAPI !== undefined) {
+      if (request.person && given.CartAPI !== undefined) {
         requirePrivileges(merchantOf(request), [['Keys', 'write']])
         requireProof(request)
       }
@@ -189,6 +191,7 @@ export const storeRoutes = [
   }),
   operatorRoute('PUT /admin/stores/:id/order-statuses', {
     ...ofStore('Settings', 'write'),
+    tokens: true,
     id: 'updateOrderStatuses',
     summary: 'Change the texts and the visibility of order statuses',
     description: 'Changes the whole list or nothing. The service `OrderStatus` reads them.',
@@ -202,6 +205,7 @@ export const storeRoutes = [
   }),
   operatorRoute('POST /admin/stores/:id/order-statuses', {
     ...ofStore('Settings', 'write'),
+    tokens: true,
     id: 'addOrderStatus',
     summary: 'Add an order status of the store’s own',
     description:
@@ -216,6 +220,7 @@ export const storeRoutes = [
   }),
   operatorRoute('GET /admin/stores/:id/payment-methods', {
     ...ofStore('Settings', 'read'),
+    tokens: true,
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
     description: 'The methods of which orders name one as `BillingPaymentMethodID`, those that are hidden included.',
@@ -227,6 +232,7 @@ export const storeRoutes = [
   }),
   operatorRoute('PUT /admin/stores/:id/payment-methods', {
     ...ofStore('Settings', 'write'),
+    tokens: true,
     id: 'updatePaymentMethods',
     summary: 'Change payment methods, and add new ones',
     description:
@@ -252,6 +258,7 @@ export const storeRoutes = [
   }),
   operatorRoute('POST /admin/stores/:id/orders', {
     ...ofStore('Orders', 'write'),
+    tokens: true,
     id: 'placeOrder',
     summary: 'Place an order, as the checkout does',
     description: 'The server computes prices, totals and stock, and refuses computed fields in the request.',

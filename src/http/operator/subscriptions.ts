@@ -91,7 +91,7 @@ export const subscriptionRoutes = [
         reply.code(subscribed.created ? 201 : 200)
         return subscribed
       }
-      const grantable = request.session === null ? null : grantableBy(merchantOf(request))
+      const grantable = request.person === null ? null : grantableBy(merchantOf(request))
       const { PublicKey: publicKey, Token: token } = body()
       const asked = { storeId: ids.id, publicKey, token, actor: actorOf(request), grantable }
       return answered(await subscribe(services, { ...asked, remember: pending(answered) }))

@@ -88,7 +88,7 @@ export const transferRoutes = [
     isStreamed: true,
     run: async ({ request, reply, ids, query }, services: TransferServices) => {
       if (query.ids !== undefined && query.service === undefined) {
-        throw new StoreFailure('bad-request', 'ids needs service', { field: 'service' })
+        throw new StoreFailure('missing-field', 'ids needs service', { field: 'service' })
       }
       const caller = await transferCaller(services, ids.id)
       const file = new PassThrough()

@@ -22,6 +22,7 @@ import { auditRoutes, developerAudit } from './people/audit.ts'
 import { changeStorePages } from './people/change-store.ts'
 import { administration, developerPages, signUpPages } from './people/sign-in.ts'
 import { type StartPageServices, startPage } from './people/start-page.ts'
+import { developerTokenRoutes, merchantTokenRoutes } from './people/tokens.ts'
 import { servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
@@ -48,6 +49,7 @@ export const developerRoutes = [
   ...callRoutes,
   ...testStoreRoutes,
   ...inboxRoutes,
+  ...developerTokenRoutes,
 ]
 
 type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
@@ -89,6 +91,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   outboxPages(app, services)
   settingsPages(app, services)
   registerRoutes(app, auditRoutes, services)
+  registerRoutes(app, merchantTokenRoutes, services)
   areaPages(app, services, administration)
   peoplePages(app, services)
   securityPages(app, services)

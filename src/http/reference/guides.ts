@@ -10,9 +10,11 @@ const folder = new URL('guides/', docs)
 const names: readonly string[] = [
   'first-call',
   'first-webhook',
+  'errors',
   'stock-sync',
   'order-export',
   'oauth',
+  'test-in-ci',
   'moving-an-old-client',
   'from-cartapi-to-rest',
 ]
@@ -26,8 +28,11 @@ const languages: Readonly<Record<string, string>> = {
   cs: 'C#',
 }
 
-export interface Guide extends Rendered {
+export interface Page extends Rendered {
   readonly address: string
+}
+
+export interface Guide extends Page {
   /** For programs that read Markdown, with its examples in it. */
   readonly markdown: string
 }

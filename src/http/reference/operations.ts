@@ -104,6 +104,8 @@ function describer(document: ApiDocument, publicUrl: string) {
         eventType: event === undefined ? '' : String(eventKinds.find(({ name }) => name === event)?.type ?? ''),
         address: `${addressOf(tag)}/${encodeURIComponent(id)}`,
         ...of,
+        /** Whether a person's token does as well. */
+        takesTokens: operation.security?.some((scheme) => 'personToken' in scheme) ?? false,
         answers,
         refusals,
         /** A command line that sends the example, and a program. */
@@ -223,6 +225,7 @@ function answersOf(
 const credentials: Readonly<Record<string, Credential>> = {
   OperatorKey: 'operator',
   DeveloperSession: 'developer',
+  MerchantSession: 'developer',
   ClientKeys: 'client',
 }
 

@@ -1,7 +1,7 @@
 import { type Candidate, nearestName } from '../../foundation/values/nearest.ts'
 import { isPhrase, synonymsOf } from './synonyms.ts'
 
-type FindKind = 'guide' | 'operation' | 'event' | 'parameter' | 'field' | 'conventions' | 'changelog'
+type FindKind = 'guide' | 'error' | 'operation' | 'event' | 'parameter' | 'field' | 'conventions' | 'changelog'
 
 /** What can be found. */
 export interface Entry {
@@ -26,6 +26,7 @@ const LEAD_LENGTH_MAX = 300
 const weights: Readonly<Record<FindKind, number>> = {
   guide: 30,
   operation: 30,
+  error: 20,
   conventions: 25,
   event: 15,
   field: 10,

@@ -55,7 +55,7 @@ async function refuse(
   credentials: Credentials,
   reply: FastifyReply,
 ): Promise<never> {
-  if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
+  if (!(error instanceof StoreFailure) || error.code !== 'unauthorized') throw error
   const { request } = reply
   const isKnown = error instanceof RefusedSubscription
   if (isKnown) request.refusedSubscriptionId = error.subscriptionId
@@ -72,9 +72,10 @@ async function refuse(
 
 function check(endpoint: Endpoint, { caller, isByBearer }: Authenticated, reply: FastifyReply): void {
   const method = methodOf(reply.request)
-  if (endpoint.operations[method] === undefined) throw methodNotAllowed(endpoint, method, reply)
+  const operation = endpoint.operations[method]
+  if (operation === undefined) throw methodNotAllowed(endpoint, method, reply)
   try {
-    for (const privilege of endpoint.privileges) requireAccess(caller, privilege, accessOf(method))
+    for (const privilege of endpoint.privileges) requireAccess(caller, privilege, operation.access ?? accessOf(method))
   } catch (error) {
     if (isByBearer) reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
     throw error

@@ -8,44 +8,56 @@ import type {
   ResultsAnswer,
 } from '../../engine/definition/endpoints.ts'
 import { joined, jsonFrame } from '../../engine/reading/representations.ts'
-import { type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
+import { codeOfStatus, type ErrorCode, type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/json/problem.ts'
 import { sendCompressible } from '../server/requests/compression.ts'
-import { failureIn, noteRefusal } from '../server/requests/errors.ts'
+import { failureIn, noteRefusal, sayCode } from '../server/requests/errors.ts'
 import { anyOrigin } from '../server/requests/headers.ts'
 import { acceptedFormat } from './format.ts'
 import { headers } from './openapi/answers.ts'
 import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
-/** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
-export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
+/** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages, and those of codes. */
+export function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+  baseUrl: string,
+): FastifyReply {
+  const code = codeIn(answer)
+  if (code !== null) sayCode(reply, code)
   request.refusal ||= wrongIn(answer)
   if (isRefusal(answer) && answer.kind === 'results') noteRefusal(request, { reason: withoutQuoted(request.refusal) })
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
-  if (answer.kind === 'results' && comesBack.includes(answer.status) && !reply.hasHeader('retry-after'))
-    reply.header('retry-after', '1')
+  if (code !== null && comesBack.includes(code) && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
   const { accept } = request.headers
-  if (isRefusal(answer) && acceptsProblem(accept))
-    return sendProblem(reply, answer.kind === 'nothing' ? { status: 404, items: [] } : answer)
+  const { isOfNewApplication } = request
+  if (isRefusal(answer) && acceptsProblem(accept)) {
+    const refused = answer.kind === 'nothing' ? { status: 404, items: [] } : answer
+    return sendProblem(reply, refused, isOfNewApplication && code !== null ? { code, baseUrl } : undefined)
+  }
   if (answer.kind === 'nothing') return reply.code(404).send()
   if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
-    .code(answer.kind === 'results' ? answer.status : 200)
+    .code('status' in answer ? (answer.status ?? 200) : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
-  return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
+  const shown = answer.kind === 'results' && !isOfNewApplication ? withoutCodes(answer) : answer
+  return sendCompressible(reply, format === 'xml' ? toXml(shown) : toJson(shown))
 }
 
-/** Turns an error into the answer of rest-protocol §5. */
-export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
-  const failure = failureIn(error, { request, reply }, wordings)
-  request.refusal ||= failure.logMessage
-  // An empty 404 means that the record does not exist; every other refusal is one result item.
-  if (failure.kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
-  const { status, parts } = failure
-  const items = [refusalItem(failure)]
-  return sendAnswer(request, reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) })
+/** Makes the function that turns an error into the answer of rest-protocol §5. */
+export function answerFailure(baseUrl: string) {
+  return (error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) => {
+    const failure = failureIn(error, { request, reply }, wordings)
+    request.refusal ||= failure.logMessage
+    // An empty 404 means that the record does not exist; every other refusal is one result item.
+    if (failure.code === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' }, baseUrl)
+    const { status, parts } = failure
+    const items = [refusalItem(failure)]
+    return sendAnswer(request, reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) }, baseUrl)
+  }
 }
 
 const wordings = {
@@ -61,8 +73,20 @@ function wrongIn(answer: Answer): string {
   return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
 }
 
-/** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
-const comesBack = [409, 503]
+/** The code of the first refusal, also of one that the answer has beside what was done. Null: nothing was refused. */
+function codeIn(answer: Answer): ErrorCode | null {
+  if (answer.kind === 'nothing') return 'not-found'
+  const refused = answer.kind === 'results' ? answer.items.find(({ Key }) => Key === 'Error') : undefined
+  return refused === undefined ? null : (refused.Code ?? codeOfStatus(Number(refused.Status)))
+}
+
+/** As existing applications know their items. */
+function withoutCodes(answer: ResultsAnswer): ResultsAnswer {
+  return { ...answer, items: answer.items.map(({ Code: _, ...item }) => item) }
+}
+
+/** Codes worth a retry after a second: a conflict with a request in progress, an outage. */
+const comesBack: readonly ErrorCode[] = ['in-progress', 'unavailable']
 
 export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)

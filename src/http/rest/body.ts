@@ -57,7 +57,7 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new StoreFailure('bad-request', 'The body is not valid UTF-8')
+    throw new StoreFailure('malformed-body', 'The body is not valid UTF-8')
   }
 }
 
@@ -78,13 +78,13 @@ const readers = new Semaphore({
 })
 
 /**
- * Reads the records of a body, in slices. Throws `bad-request` for none, more than 100, several if the address names
+ * Reads the records of a body, in slices. Throws a 400 for none, more than 100, several if the address names
  * one, and a body beyond the bounds; `unavailable` if too many bodies wait to be read. `caller` is who takes turns; `repeat`
  * is called with each member that its object has a second time.
  */
 export async function readTaken(body: Body | null, taken: Taken, caller: Caller, repeat: Handling['repeat']) {
   if (body === null && taken.isOptional) return []
-  if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
+  if (body === null) throw new StoreFailure('malformed-body', 'The body is empty; a record is expected')
   const read = () => runInSlices(stepsOf(body, taken, repeat))
   const isShort = body.text.length <= SHORT_LENGTH_MAX
   return recordsOf(isShort ? await read() : await readers.run(callerKey(caller), 1, read), taken)
@@ -99,11 +99,12 @@ function* stepsOf({ format, text }: Body, { type }: Taken, repeat: Handling['rep
 
 function recordsOf(read: unknown, { many }: Taken): readonly unknown[] {
   const records = Array.isArray(read) ? read : [read]
-  if (records.length === 0) throw new StoreFailure('bad-request', 'The body is an empty list; send at least one record')
+  if (records.length === 0)
+    throw new StoreFailure('malformed-body', 'The body is an empty list; send at least one record')
   if (records.length > RECORDS_MAX) {
     const message = `The body has ${records.length} records; at most ${RECORDS_MAX} are allowed in one request`
-    throw new StoreFailure('bad-request', message)
+    throw new StoreFailure('too-many-items', message)
   }
   if (many || records.length === 1) return records
-  throw new StoreFailure('bad-request', 'The address names one record; the body must hold one record, not a list')
+  throw new StoreFailure('malformed-body', 'The address names one record; the body must hold one record, not a list')
 }

@@ -31,6 +31,7 @@ import {
 } from '../../engine/reading/read.ts'
 import { idOf, isShaped, listingAnswer, listOptions, shapeRecords } from '../../engine/reading/shape.ts'
 import { shownInXml } from '../../foundation/xml/text.ts'
+import { furtherEndpointsOf } from '../../shop/registry.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
 import { xmlOf } from './xml.ts'
@@ -42,7 +43,12 @@ export function endpointsOf(resource: Resource): Endpoint[] {
     if (sub.kind === 'projected' || sub.kind === 'computed') return projectedEndpoints(resource, name, sub)
     return [relatedEndpoint(resource, name, sub)]
   })
-  return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])].flatMap(withCount)
+  return [
+    ...recordEndpoints(resource),
+    ...below,
+    ...(resource.endpoints?.() ?? []),
+    ...furtherEndpointsOf(resource),
+  ].flatMap(withCount)
 }
 
 /** A list with filters has the number of its records at `{address}/Count`. The one of a single record needs none. */

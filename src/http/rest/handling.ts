@@ -23,7 +23,7 @@ export function knownParameters(parameters: readonly Pick<Parameter, 'name' | 's
 }
 
 /**
- * Decides how the request is read, and says so where it asked. Throws `bad-request` that names all unknown parameters of a strict
+ * Decides how the request is read, and says so where it asked. Throws a 400 that names all unknown parameters of a strict
  * request, and pages that are none, unless it takes records: then what is wrong with those is told with them.
  */
 export function handlingOf(
@@ -49,9 +49,13 @@ function noteParameters(handling: Handling, query: Query, known: KnownParameters
     if (name === '' || !isStrict) continue
     if (schema === undefined) {
       const nearest = handling.nearest(name, known.candidates)
-      handling.refuse(unknownName(name, { name, what: 'a parameter of this address', nearest }))
+      handling.refuse(
+        unknownName(name, { name, what: 'a parameter of this address', nearest, code: 'unknown-parameter' }),
+      )
     } else if (isBeyond(name, given, schema))
-      handling.refuse(wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`))
+      handling.refuse(
+        wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`, 'out-of-range'),
+      )
   }
 }
 

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../../access/applications/calls/call-log.ts'
 import type { Caller, Method } from '../../engine/caller.ts'
-import type { Answer, Body, Endpoint, Operation, Query } from '../../engine/definition/endpoints.ts'
+import { refusalItem } from '../../engine/changing/requests.ts'
+import type { Answer, Body, Call, Endpoint, Operation, Query } from '../../engine/definition/endpoints.ts'
 import { readId } from '../../engine/definition/filters.ts'
 import type { Handling } from '../../engine/definition/handling.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
 import { PastTheEnd } from '../../engine/reading/paging.ts'
 import { isPrefix } from '../../foundation/process/setting-forms.ts'
-import { resultItem, StoreFailure } from '../../foundation/values/failure.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { servedResources } from '../../shop/registry.ts'
 import { encodedTag } from '../server/requests/compression.ts'
@@ -24,7 +25,7 @@ import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
 export interface RestServices extends AdmissionServices, AdviceServices {
-  config: AdviceServices['config'] & { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
+  config: AdviceServices['config'] & Call['config'] & { readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
   secrets: Secrets
 }
@@ -55,7 +56,7 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
     if (fault !== null) throw new StoreFailure('insecure-transport', fault)
   })
   app.addHook('onSend', tagEncoding)
-  app.setErrorHandler(answerFailure)
+  app.setErrorHandler(answerFailure(services.config.publicUrl))
   receiveBodies(app)
   for (const { resource, endpoint, known } of addresses) {
     const { root = resource.service } = endpoint
@@ -116,7 +117,7 @@ function addEndpoint(app: FastifyInstance, services: RestServices, served: Serve
 }
 
 async function answer(
-  { secrets }: RestServices,
+  { secrets, config }: RestServices,
   { version, route, endpoint, known }: Served,
   admit: ReturnType<typeof admission>,
   reply: FastifyReply,
@@ -144,6 +145,7 @@ async function answer(
     headers,
     body: (request.body ?? null) as Body | null,
     secrets,
+    config,
     log,
   }
   try {
@@ -176,7 +178,7 @@ async function takeRecords(request: FastifyRequest, { takes }: Operation, { repe
   return records
 }
 
-/** Throws `bad-request` that names the parameter. */
+/** Throws a 400 that names the parameter. */
 function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, string>>) {
   const read = (name: 'id' | 'itemId') => {
     const { [name]: parameter } = params
@@ -189,7 +191,7 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
 
 /**
  * The query parameters of an address: names in lower case, parameters without a value omitted (rest-resources §0.2).
- * Throws `bad-request` for invalid percent-encoding.
+ * Throws a 400 for invalid percent-encoding.
  */
 function readQuery(url: string): Query {
   const start = url.indexOf('?')
@@ -219,7 +221,7 @@ function decode(text: string, field: string): string {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     const what = field === '' ? 'The name of a query parameter' : field
-    throw new StoreFailure('bad-request', `${what} is not validly percent-encoded`, { field })
+    throw new StoreFailure('malformed-request', `${what} is not validly percent-encoded`, { field })
   }
 }
 
@@ -229,8 +231,9 @@ function addUnknownAddresses(app: FastifyInstance, advisePrefix: (request: Fasti
     // Lets a web page send its request and read the refusal.
     if (request.method === 'OPTIONS') return sendOptions(reply, 'GET, HEAD, POST, PUT, DELETE')
     const { '*': path = '' } = request.params as { readonly '*'?: string }
-    const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}${advisePrefix(request)}`)]
-    return sendAnswer(request, reply, { kind: 'results', status: 404, items })
+    const message = `No such address: ${expectedAt(path)}${advisePrefix(request)}`
+    const items = [refusalItem(new StoreFailure('unknown-address', message))]
+    return sendAnswer(request, reply, { kind: 'results', status: 404, items }, '')
   }
   for (const url of ['', '/*']) {
     app.route({ method: app.supportedMethods, url, onRequest: refuse, handler: refuse })
@@ -263,7 +266,7 @@ const addresses = servedResources.flatMap((resource) => {
   const endpoints = endpointsOf(resource)
   return endpoints.map((endpoint) => ({ resource, endpoint, known: parametersOf(endpoint, resource, endpoints) }))
 })
-const ownRoots = addresses.flatMap(({ endpoint: { root } }) => root ?? [])
+const ownRoots = new Set(addresses.flatMap(({ endpoint: { root } }) => root ?? []))
 const serviceNames = [...servedResources.map(({ service }) => service), ...ownRoots]
 const knownNames = new Set(
   [...servedResources.flatMap(({ names }) => names), ...ownRoots].map((name) => name.toLowerCase()),

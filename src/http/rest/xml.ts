@@ -29,7 +29,7 @@ const recordBounds = {
 
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
- * prefix, unknown elements become null, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
+ * prefix, unknown elements become null, xsi:nil means absent. Throws a 400 for malformed XML, for a document
  * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements. Calls `repeat` with the
  * path of a member that comes a second time.
  */
@@ -107,7 +107,7 @@ function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: Item
   if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
     const message = `${path} holds ${shown(localName(child.name))}; its items are named ${typeName}`
     const logMessage = `${path} holds another element than ${typeName}`
-    throw new StoreFailure('bad-request', message, { field: path, logMessage })
+    throw new StoreFailure('unknown-field', message, { field: path, logMessage })
   }
   items.push(yield* recordOf(child, fields, { ...place, path: `${path}[${items.length}]` }))
 }

@@ -35,7 +35,8 @@ export function recordSchemaText(addressed: readonly RecordType[]): string {
     for (const name of type.inputTypeNames ?? []) roots.set(name, record)
   }
   const texts = ['Key', 'Value', 'Status', 'Message'].map((name) => `<xs:element name="${name}" type="xs:string" />`)
-  addComplexType(types, 'ResponseInfo', 'sequence', texts)
+  const code = '<xs:element name="Code" type="xs:string" minOccurs="0" />'
+  addComplexType(types, 'ResponseInfo', 'sequence', [...texts, code])
   const results = addList(types, { typeName: 'ResponseInfo' })
   const count = addComplexType(types, 'CountOnly', 'sequence', ['<xs:element name="TotalCount" type="xs:int" />'])
   for (const name of [results, count]) roots.set(name, name)

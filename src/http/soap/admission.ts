@@ -23,7 +23,7 @@ const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'add
 /**
  * Admits a call to the store that it names by storeUrl and userKey, after waiting for a slot of the store's bucket (contract §8).
  * Refused credentials never wait, and count against the client's address. Shows the bucket in the answer's headers. Throws
- * ResultError for the credentials, `throttled` for a call whose turn would come too late, `unavailable` where waiting ended early.
+ * ResultError for the credentials, `rate-limited` for a call whose turn would come too late, `unavailable` where waiting ended early.
  */
 export async function admit(
   { authenticator, throttle, queue, metrics }: AdmissionServices,

@@ -66,7 +66,7 @@ async function unpack(bytes: Buffer, { 'content-encoding': encoding = 'identity'
     return (await unpackBytes(bytes, { maxOutputLength: BODY_BYTES_MAX })) as Buffer
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(BODY_BYTES_MAX)
-    throw new StoreFailure('bad-request', `The body is not ${name}`, { field: 'Content-Encoding' })
+    throw new StoreFailure('malformed-body', `The body is not ${name}`, { field: 'Content-Encoding' })
   }
 }
 
@@ -80,7 +80,7 @@ function decode(bytes: Buffer, charset: string): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw new StoreFailure('bad-request', `The body is not valid ${decoder.encoding}`)
+    throw new StoreFailure('malformed-body', `The body is not valid ${decoder.encoding}`)
   }
 }
 

@@ -73,6 +73,6 @@ export async function refusing<T>(notFound: ErrorName, otherwise: ErrorName, wor
     return await work()
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.status >= 500) throw error
-    throw new ResultError(error.kind === 'not-found' ? notFound : otherwise, error.message, error.logMessage)
+    throw new ResultError(error.code === 'not-found' ? notFound : otherwise, error.message, error.logMessage)
   }
 }

@@ -165,12 +165,12 @@ const wordings = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Content-Type is not a media type'],
 } as const
 
-function faultOf({ kind, message, logMessage, status }: StoreFailure, version: SoapVersion): SoapFault {
+function faultOf({ code, message, logMessage, status }: StoreFailure, version: SoapVersion): SoapFault {
   // Proxies of SOAP 1.1 read a fault only from 500, and report anything else as a transport error.
-  if (kind === 'throttled') return new SoapFault('Server', message, { status: version === '1.1' ? 500 : status })
+  if (code === 'rate-limited') return new SoapFault('Server', message, { status: version === '1.1' ? 500 : status })
   if (status >= 500) return new SoapFault('Server', message)
   // HTTP itself has a status for these two.
-  const isOfHttp = kind === 'body-too-large' || kind === 'unsupported-media-type'
+  const isOfHttp = code === 'body-too-large' || code === 'unsupported-media-type'
   return new SoapFault('Client', message, { logMessage, ...(isOfHttp && { status }) })
 }
 

@@ -73,7 +73,7 @@ export async function makeInbox(
     // Serializes concurrent calls, so that each counts the inboxes that the others made.
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
     if ((await tx.inbox.count({ where: { developerId } })) >= INBOXES_MAX) {
-      throw new StoreFailure('conflict', `You have ${INBOXES_MAX} inboxes, which is the most; delete one`)
+      throw new StoreFailure('limit-reached', `You have ${INBOXES_MAX} inboxes, which is the most; delete one`)
     }
     await recordAudit(tx, now, { actor, action: 'inbox.created', target: title, developerId })
     const name = randomBytes(NAME_BYTES).toString('base64url')

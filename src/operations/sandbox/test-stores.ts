@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
-import type { OwnId } from '../../access/applications/own/own-applications.ts'
+import { type OwnId, ownedBy } from '../../access/applications/own/own-applications.ts'
 import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type Client, type OpenedSession, openSession } from '../../access/people/sessions.ts'
@@ -148,7 +148,7 @@ export async function makeTestStore(
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${maker.id} FOR NO KEY UPDATE`
     if ((await tx.testStore.count({ where: { developerId: maker.id, ...present } })) >= TEST_STORES_MAX) {
       const message = `You have ${TEST_STORES_MAX} test stores, which is the most; throw one away, or reset it`
-      throw new StoreFailure('conflict', message)
+      throw new StoreFailure('limit-reached', message)
     }
     await countMaking(services, maker.id)
     const SecureURL = `https://test-${randomBytes(6).toString('hex')}.${DOMAIN}`
@@ -286,7 +286,7 @@ export async function change(services: TestStoreServices, maker: Maker, id: numb
     SELECT "storeId", ${now()}, ${kind}, ${words.slice(0, WORDS_LENGTH_MAX).toWellFormed()}, true, ${page} FROM "TestStore"
     WHERE "storeId" = ${id} AND "state" = 'ready'
     RETURNING "id", "at", "kind", "words", "isDone", "page"`
-  if (!noted) throw new StoreFailure('conflict', 'The test store was thrown away meanwhile')
+  if (!noted) throw new StoreFailure('invalid-state', 'The test store was thrown away meanwhile')
   await db.$executeRaw`
     DELETE FROM "TestChange" WHERE ("storeId", "id") IN (
       SELECT "storeId", "id" FROM "TestChange" WHERE "storeId" = ${id} ORDER BY "id" DESC OFFSET ${CHANGES_KEPT})`
@@ -325,14 +325,13 @@ export async function admitApplication(
   actor: Actor,
 ) {
   await requireReady(services, own)
-  const where = { id: applicationId, developerId: own.developerId }
+  const where = { id: applicationId, ...ownedBy(own) }
   const application = await services.db.application.findFirst({ where, select: { publicKey: true } })
   if (!application) {
-    throw new StoreFailure('bad-request', 'ApplicationId must be the id of one of your applications', {
-      field: 'ApplicationId',
-    })
+    const message = `ApplicationId must be the id of one of your applications${own.isByToken ? ' for test stores' : ''}`
+    throw new StoreFailure('unknown-reference', message, { field: 'ApplicationId' })
   }
-  return subscribe(services, { storeId: own.id, publicKey: application.publicKey, actor })
+  return subscribe(services, { storeId: own.id, publicKey: application.publicKey, actor, isOwn: true })
 }
 
 /** Opens a session in the administration of a test store, for its developer. */
@@ -348,7 +347,7 @@ export async function enterTestStore(
     await tx.$queryRaw`SELECT 1 FROM "Identity" WHERE "id" = ${maker.identityId} FOR NO KEY UPDATE`
     await findOwn(tx, { developerId: maker.id, id })
     const user = await tx.storeUser.findFirst({ where: { storeId: id, identityId: maker.identityId } })
-    if (!user) throw new StoreFailure('conflict', 'You were taken off the people of this store: reset it')
+    if (!user) throw new StoreFailure('invalid-state', 'You were taken off the people of this store: reset it')
     const about = { target: maker.email, storeId: id, developerId: maker.id }
     await recordAudit(tx, now, { actor, action: 'account.signed-in', ...about })
     return openSession(tx, { secrets, now }, { kind: 'merchant', id: user.id }, client)

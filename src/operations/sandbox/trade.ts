@@ -30,7 +30,7 @@ interface SimulatedChange {
 
 /**
  * Makes something happen in the store, to records that it has. What it needs happens before: an order to be paid is placed if none
- * waits for its payment. Throws `conflict` where the store has nothing that it could happen to.
+ * waits for its payment. Throws a 409 where the store has nothing that it could happen to.
  */
 export function simulateChange(caller: Caller, kind: ChangeKind): Promise<SimulatedChange> {
   return { order: sell, payment: pay, shipment: ship, stock: count, return: sendBack }[kind](caller)
@@ -46,7 +46,7 @@ const sellable = sql`NOT "notForSale" AND NOT "hide" AND NOT "giftCertificate" A
 /** Places an order. Of products that ask for options, or that others have bought meanwhile, it takes others. */
 async function sell(caller: Caller): Promise<SimulatedChange> {
   const { store } = caller
-  let refusal: unknown = new StoreFailure('conflict', 'The store has no product that can be sold: reset it')
+  let refusal: unknown = new StoreFailure('invalid-state', 'The store has no product that can be sold: reset it')
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const lines = tries < LINES_MAX ? 1 + Math.floor(Math.random() * LINES_MAX) : 1
     const products = await some(caller, sql`"Product"`, sellable, lines)
@@ -61,7 +61,7 @@ async function sell(caller: Caller): Promise<SimulatedChange> {
       const words = `Order ${invoicePrefix}${invoiceNumber} of ${orderAmount} ${store.currency} was placed`
       return { words, page: orderPage(id) }
     } catch (error) {
-      if (!(error instanceof StoreFailure) || error.kind === 'unavailable') throw error
+      if (!(error instanceof StoreFailure) || error.code === 'unavailable') throw error
       refusal = error
     }
   }
@@ -96,7 +96,7 @@ async function ship(caller: Caller): Promise<SimulatedChange> {
   const { id, number } = await newestOrder(caller, toBeShipped, () => pay(caller))
   const { ShipmentList, OrderItemList } = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
   const shipment = ShipmentList.find(({ ShipmentShippedDate }) => ShipmentShippedDate === '')
-  if (shipment === undefined) throw new StoreFailure('conflict', `Order ${number} has nothing left to ship`)
+  if (shipment === undefined) throw new StoreFailure('invalid-state', `Order ${number} has nothing left to ship`)
   const { ShipmentID: shipmentId } = shipment
   const isInside = (itemShipmentId: number) => ShipmentList.length === 1 || itemShipmentId === shipmentId
   const lines = OrderItemList.filter(({ ItemShipmentID }) => isInside(ItemShipmentID))
@@ -117,7 +117,8 @@ const STOCK_CHANGE_MAX = 5
 /** Adds some to the stock of a product, or takes some off it, as somebody does who has counted it. */
 async function count(caller: Caller): Promise<SimulatedChange> {
   const [productId] = await some(caller, sql`"Product"`, sellable, 1)
-  if (productId === undefined) throw new StoreFailure('conflict', 'The store has no product with a stock: reset it')
+  if (productId === undefined)
+    throw new StoreFailure('invalid-state', 'The store has no product with a stock: reset it')
   const quantity = (1 + Math.floor(Math.random() * STOCK_CHANGE_MAX)) * (Math.random() < 0.5 ? -1 : 1)
   const correction = { productId, optionCode: null, cause: 'adjust', quantity, note: 'Counted' } as const
   await correctStock(caller, correction, () => {})
@@ -142,7 +143,7 @@ async function sendBack(caller: Caller): Promise<SimulatedChange> {
   const [line] = await queryRows<{ productId: number; sku: string; quantity: number }>(caller.db)`
     SELECT "productId", "sku", "quantity"::float8 AS "quantity" FROM "OrderItem"
     WHERE "storeId" = ${caller.store.id}::int AND "orderId" = ${id}::int AND "productId" IS NOT NULL ORDER BY "id" LIMIT 1`
-  if (line === undefined) throw new StoreFailure('conflict', `Order ${number} has nothing that could be sent back`)
+  if (line === undefined) throw new StoreFailure('invalid-state', `Order ${number} has nothing that could be sent back`)
   const item = { CatalogID: line.productId, SKU: line.sku, ReturnQuantity: Math.min(1, line.quantity) }
   const body = { OrderID: id, RMAStatusID: RETURN_OPEN, Comments: 'Does not fit', RMAItemList: [item] }
   const rmaId = await changeRecord(caller, rma, { kind: 'create', body })
@@ -176,7 +177,7 @@ function orderPage(id: number): string {
 }
 
 function wasChanged(): StoreFailure {
-  return new StoreFailure('conflict', 'Somebody else was faster: try again')
+  return new StoreFailure('invalid-state', 'Somebody else was faster: try again')
 }
 
 /** Refuses an order that has left these statuses since it was looked for. */
@@ -201,7 +202,7 @@ async function newestOrder(
     return found
   }
   const found = (await look()) ?? (await make().then(look))
-  if (!found) throw new StoreFailure('conflict', 'The store has no order that this could happen to')
+  if (!found) throw new StoreFailure('invalid-state', 'The store has no order that this could happen to')
   return found
 }
 

@@ -112,7 +112,7 @@ export async function invite(
     await tx.$executeRaw`
       DELETE FROM "Invitation" WHERE "storeId" = ${storeId} AND (lower("email") = lower(${Email}::text) OR "expiresAt" <= ${link.createdAt})`
     if ((await tx.invitation.count({ where: { storeId } })) >= OPEN_MAX) {
-      throw new StoreFailure('conflict', `A store has at most ${OPEN_MAX} open invitations: withdraw one first`)
+      throw new StoreFailure('limit-reached', `A store has at most ${OPEN_MAX} open invitations: withdraw one first`)
     }
     const invitedBy = actor.kind === 'merchant' ? actor.name : OPERATOR
     const data = { ...link, storeId, email: Email, ...role.columns, isMailed, invitedBy, invitedById }
@@ -140,7 +140,7 @@ async function refuseMember(tx: Transaction, storeId: number, email: string): Pr
     SELECT FROM "StoreUser" WHERE "storeId" = ${storeId} AND lower("email") = lower(${email}::text)`
   if (!member) return
   const problem = 'belongs to the store already'
-  throw new StoreFailure('conflict', `Email ${problem}`, { field: 'Email', faults: [{ field: 'Email', problem }] })
+  throw new StoreFailure('not-unique', `Email ${problem}`, { field: 'Email', faults: [{ field: 'Email', problem }] })
 }
 
 /**
@@ -262,7 +262,7 @@ export async function acceptAsNew(
 ): Promise<EnteredSession> {
   const { db, secrets, now } = services
   const { email, storeName, isMailed, needsSignIn } = await findInvitation(services, token)
-  if (needsSignIn) throw new StoreFailure('conflict', 'You have an account with this address: sign in to accept')
+  if (needsSignIn) throw new StoreFailure('invalid-state', 'You have an account with this address: sign in to accept')
   refuseNamesAsPassword(password, { email, storeName })
   const passwordHash = await hashPassword(password, networkOf(client.address))
   const session = await inTransaction(db, async (tx) => {

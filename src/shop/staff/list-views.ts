@@ -38,16 +38,16 @@ export async function saveView(
   const name = view.name.trim()
   if (name === '' || name.length > VIEW_NAME_MAX || !isOneLine(name)) {
     const problem = `must have 1 to ${VIEW_NAME_MAX} characters, without line breaks`
-    throw new StoreFailure('bad-request', `name ${problem}`, { field: 'name', faults: [{ field: 'name', problem }] })
+    throw new StoreFailure('invalid-value', `name ${problem}`, { field: 'name', faults: [{ field: 'name', problem }] })
   }
   if (view.query.length > QUERY_MAX)
-    throw new StoreFailure('bad-request', 'The filters and columns are too many to be kept')
+    throw new StoreFailure('too-long', 'The filters and columns are too many to be kept')
   await inTransaction(db, async (transaction) => {
     // Two forms at once must not keep more together than each may.
     await transaction.$queryRaw`SELECT "id" FROM "StoreUser" WHERE "id" = ${userId} FOR UPDATE`
     const others = await transaction.listView.count({ where: { userId, service, NOT: { name } } })
     if (others >= VIEWS_MAX)
-      throw new StoreFailure('conflict', `You keep ${VIEWS_MAX} views of this list. Delete one of them first`)
+      throw new StoreFailure('limit-reached', `You keep ${VIEWS_MAX} views of this list. Delete one of them first`)
     const key = { userId_service_name: { userId, service, name } }
     await transaction.listView.upsert({
       where: key,

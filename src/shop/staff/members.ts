@@ -192,7 +192,7 @@ export async function isLastOwner(db: Db | Transaction, storeId: number, { role 
 async function refuseLastOwner(tx: Transaction, storeId: number, member: Member): Promise<void> {
   if (!(await isLastOwner(tx, storeId, member))) return
   const message = 'This is the last owner of the store; make somebody else an owner first'
-  throw new StoreFailure('conflict', message, { field: String(member.id) })
+  throw new StoreFailure('in-use', message, { field: String(member.id) })
 }
 
 function noSuchMember(userId: number): StoreFailure {

@@ -1,5 +1,6 @@
 // What pages call what the server knows by a word of its own.
 
+import type { NamedPrivilege } from '../../access/applications/privileges.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
 import { capital, labelOf, plural } from '../../foundation/texts/label.ts'
 import { type Phrase, type Text, t } from '../../foundation/texts/text.ts'
@@ -35,9 +36,14 @@ const ofAdministration: Readonly<Record<keyof typeof administrationPrivileges, T
   People: t('People'),
 }
 
+const ofCheckout: Readonly<Record<NamedPrivilege, Text>> = {
+  Checkout: t('Placing orders'),
+  CheckoutPrices: t('Placing orders with own prices'),
+}
+
 const privileges: ReadonlyMap<string, Text> = new Map([
   ...servedResources.map((resource) => [resource.service, serviceWords(resource).allTitle] as const),
-  ...Object.entries(ofAdministration),
+  ...Object.entries({ ...ofCheckout, ...ofAdministration }),
 ])
 
 const roles: Readonly<Record<BuiltInRole, Text>> = {

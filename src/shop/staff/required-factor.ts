@@ -45,7 +45,9 @@ export async function requireFactor(
       SELECT ${hasFactor(now())} AS "hasFactor" FROM "StoreUser" JOIN "Identity" ON "Identity"."id" = "identityId"
       WHERE "StoreUser"."id" = ${by.userId} AND "storeId" = ${storeId}`)
     if (from !== null && own?.hasFactor !== true) {
-      throw new StoreFailure('conflict', 'Set up a second factor of your own first, at your account', { field: 'From' })
+      throw new StoreFailure('invalid-state', 'Set up a second factor of your own first, at your account', {
+        field: 'From',
+      })
     }
     const store = await tx.store.update({
       where: { id: storeId },

@@ -1,4 +1,4 @@
-import { allows } from '../../access/applications/privileges.ts'
+import { allows, type NamedPrivilege, namedPrivileges } from '../../access/applications/privileges.ts'
 import type { Access, Privileges } from '../../engine/caller.ts'
 import type { FieldSet } from '../../engine/definition/fields.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
@@ -13,13 +13,21 @@ export const administrationPrivileges = {
   People: t('people and roles'),
 } as const
 
-export type Privilege = Service | keyof typeof administrationPrivileges
+export type Privilege = Service | NamedPrivilege | keyof typeof administrationPrivileges
 
 const servicePrivileges = [...new Set(servedResources.map(({ privilege }) => privilege))] as readonly Service[]
+
+/** What pages say of privileges whose name does not say it. */
+export const privilegeWords = {
+  Checkout: t('let applications place orders'),
+  CheckoutPrices: t('let applications place orders with prices of their own'),
+  ...administrationPrivileges,
+} as const
 
 /** Everything that a role may name: the services, as for applications, and the administration. */
 export const privilegeNames: readonly Privilege[] = [
   ...servicePrivileges,
+  ...(Object.keys(namedPrivileges) as NamedPrivilege[]),
   ...(Object.keys(administrationPrivileges) as (keyof typeof administrationPrivileges)[]),
 ]
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { allows, exceeds } from '../../access/applications/privileges.ts'
+import { allows, mayGive } from '../../access/applications/privileges.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { noSuchStore } from '../../access/stores/caller-store.ts'
 import type { Privileges } from '../../engine/caller.ts'
@@ -94,7 +94,10 @@ export async function roleNamed(db: Db | Transaction, storeId: number, name: str
   if (found) return { ...found, columns: { role: null, roleId: found.id } }
   const names = [...Object.keys(builtInRoles), ...own.map(({ role }) => role)].join(', ')
   const problem = `must be the name of a role: ${names}`
-  throw new StoreFailure('bad-request', `Role ${problem}`, { field: 'Role', faults: [{ field: 'Role', problem }] })
+  throw new StoreFailure('unknown-reference', `Role ${problem}`, {
+    field: 'Role',
+    faults: [{ field: 'Role', problem }],
+  })
 }
 
 /** Lists the store's own roles by name. */
@@ -112,7 +115,7 @@ export async function listRoles(db: Db | Transaction, storeId: number): Promise<
 
 /** Whether somebody with these privileges may give the role, and take it. */
 export function mayGrant(privileges: Privileges, role: RoleOfAccount): boolean {
-  return !exceeds(privilegesOf(role), privileges)
+  return mayGive(privileges, privilegesOf(role))
 }
 
 /** Throws (403) for a role that may do more than `privileges`: nobody gives more than they have, nor takes it from others. */
@@ -142,7 +145,7 @@ export async function saveRole(
     const about = { actor, target: Name, storeId, details }
     if (id === null) {
       if (roles.length >= ROLES_MAX)
-        throw new StoreFailure('conflict', `A store has at most ${ROLES_MAX} roles of its own`)
+        throw new StoreFailure('limit-reached', `A store has at most ${ROLES_MAX} roles of its own`)
       await tx.storeRole.create({ data: { storeId, name: Name, privileges: wanted, createdAt: now() } })
       await recordAudit(tx, now, { ...about, action: 'role.created' })
       return
@@ -170,7 +173,7 @@ export async function deleteRole(
     await tx.storeRole.delete({ where: { storeId_id: { storeId, id } } }).catch((error) => {
       const isUsed = databaseError(error)?.constraint?.endsWith('_storeId_roleId_fkey') === true
       const message = `Somebody has the role ${role.role} or is invited to it: give them another one first`
-      throw isUsed ? new StoreFailure('conflict', message) : error
+      throw isUsed ? new StoreFailure('in-use', message) : error
     })
     await recordAudit(tx, now, { actor, action: 'role.deleted', target: role.role, storeId })
   })
@@ -185,5 +188,5 @@ export async function roleById(tx: Db | Transaction, storeId: number, id: number
 
 function nameTaken(): StoreFailure {
   const problem = 'is the name of another role of the store'
-  return new StoreFailure('conflict', `Name ${problem}`, { field: 'Name', faults: [{ field: 'Name', problem }] })
+  return new StoreFailure('not-unique', `Name ${problem}`, { field: 'Name', faults: [{ field: 'Name', problem }] })
 }

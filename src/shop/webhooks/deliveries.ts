@@ -163,7 +163,7 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
 
 /**
  * Sends a delivery again, in any state: before all others of the webhook, with a new schedule of retries. Leaves one
- * that is being sent alone. Throws `not-found`, and `conflict` while the webhook is disabled.
+ * that is being sent alone. Throws `not-found`, and a 409 while the webhook is disabled.
  */
 export async function redeliver(caller: Caller, webhookId: number, deliveryId: number): Promise<void> {
   const { db, now } = caller
@@ -181,7 +181,7 @@ export async function redeliver(caller: Caller, webhookId: number, deliveryId: n
     SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d WHERE ${isThis}) AS "isThere" FROM w`
   if (!found?.isThere) throw noDelivery(deliveryId)
   if (!found.enabled) {
-    throw new StoreFailure('conflict', 'The webhook is not enabled; enable or resume it, and then send again', {
+    throw new StoreFailure('invalid-state', 'The webhook is not enabled; enable or resume it, and then send again', {
       field: 'Enabled',
     })
   }

@@ -3,7 +3,7 @@ import { type Field, type FieldSet, isStamp, type ListField, type ValueField } f
 import { wrongField } from '../../engine/definition/refused.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
-import type { StoreFailure } from '../../foundation/values/failure.ts'
+import type { ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { candidateOf, nearestName } from '../../foundation/values/nearest.ts'
 import { resourceOf } from './notified.ts'
 
@@ -51,14 +51,15 @@ export function isHeard(members: Sql, changed: Sql): Sql {
 }
 
 /**
- * Reads the names that a webhook gives, into the form in which they are stored; null: none. Throws `bad-request` for a kind that
+ * Reads the names that a webhook gives, into the form in which they are stored; null: none. Throws a 400 for a kind that
  * names no members, and for a name that it never names.
  */
 export function readMembers(given: string, kind: EventKind): string | null {
   const names = given.split(',').flatMap((name) => name.trim() || [])
   if (names.length === 0) return null
   if (!namesMembers(kind)) throw wrongMembers(`does not apply to ${kind.name}, which does not tell what changed`)
-  if (names.length > MEMBERS_MAX) throw wrongMembers(`has ${names.length} names; at most ${MEMBERS_MAX} are allowed`)
+  if (names.length > MEMBERS_MAX)
+    throw wrongMembers(`has ${names.length} names; at most ${MEMBERS_MAX} are allowed`, 'too-many-items')
   const known = knownMembers(resourceOf(kind))
   const byLowerName = new Map(known.map((name) => [name.toLowerCase(), name]))
   return [...new Set(names.map((name) => byLowerName.get(name.toLowerCase()) ?? refuse(name, kind, known)))].join(',')
@@ -69,11 +70,11 @@ function refuse(given: string, { name }: EventKind, known: readonly string[]): n
   const meant = nearestName(given, candidates)
   const shown = given.length > 80 ? `${given.slice(0, 80).toWellFormed()}…` : given
   const hint = meant === null ? '' : `; the nearest is ${meant}`
-  throw wrongMembers(`has the name "${shown}", of which ${name} never tells${hint}`)
+  throw wrongMembers(`has the name "${shown}", of which ${name} never tells${hint}`, 'unknown-field')
 }
 
-function wrongMembers(problem: string): StoreFailure {
-  return wrongField('Members', problem)
+function wrongMembers(problem: string, code?: ErrorCode): StoreFailure {
+  return wrongField('Members', problem, code)
 }
 
 /** The names of all that a change of these records may give another value. */

@@ -64,8 +64,9 @@ async function refuseTooMany(caller: Caller): Promise<void> {
     WHERE "storeId" = ${store.id}::int AND "subscriptionId" IS NOT DISTINCT FROM ${ownSubscriptionId(caller)}::int`
   if (!found || found.count < WEBHOOKS_MAX) return
   throw new StoreFailure(
-    'bad-request',
+    'limit-reached',
     `There are ${found.count} webhooks already; an application, or the administration, may have at most ${WEBHOOKS_MAX} in a store`,
+    { status: 400 },
   )
 }
 

@@ -185,7 +185,7 @@ async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns:
 /**
  * Enables a webhook and, with `catchUp`, sends what it missed: deliveries given up since it began to fail or was
  * disabled, and events without a delivery. Returns their number. An enabled webhook can catch up too. Throws
- * `not-found`, and `conflict` when more was missed than one catch-up sends.
+ * `not-found`, and a 409 when more was missed than one catch-up sends.
  */
 export async function resumeWebhook(caller: Caller, id: number, { catchUp }: { catchUp: boolean }) {
   const caughtUp = await inStoreTransaction(caller, async (db) => {
@@ -225,7 +225,7 @@ async function refuseTooMany({ db, store }: Caller, id: number): Promise<void> {
     WHERE w."storeId" = ${store.id}::int AND w."id" = ${id}::int`
   if (!missed || missed.count <= CAUGHT_UP_MAX) return
   const way = 'Resume without CatchUp, and read them from the feed of events'
-  throw new StoreFailure('conflict', `The webhook missed more than ${CAUGHT_UP_MAX} notifications. ${way}`, {
+  throw new StoreFailure('invalid-state', `The webhook missed more than ${CAUGHT_UP_MAX} notifications. ${way}`, {
     field: 'CatchUp',
   })
 }

@@ -28,6 +28,8 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/developers/applications/:id': ({ application }) => application.own.Id,
   '/developers/test-stores/:id': ({ testStoreId }) => testStoreId,
   '/developers/inboxes/:id': ({ inbox }) => inbox.id,
+  '/account/tokens/:id': ({ merchantToken }) => merchantToken,
+  '/developers/account/tokens/:id': ({ developerToken }) => developerToken,
   '/developers/inbox/:name': ({ inbox }) => inbox.name,
   '/developers/inbox/:name/:messageId': ({ inbox }) => inbox.messageId,
   '/developers/applications/:id/calls/:subscriptionId': ({ subscriptionId }) => subscriptionId,

@@ -369,6 +369,8 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
   'POST /admin/change-store': (side) => ({ UserId: side?.userId ?? UNKNOWN }),
   'POST /admin/account/sessions': (side) => ({ Session: side?.merchantSession ?? UNKNOWN }),
   'POST /developers/account/sessions': (side) => ({ Session: side?.developerSession ?? UNKNOWN }),
+  'POST /admin/account/end-token': (side) => ({ Token: side?.merchantToken ?? UNKNOWN }),
+  'POST /developers/account/end-token': (side) => ({ Token: side?.developerToken ?? UNKNOWN }),
   'POST /admin/orders': (side) => ({
     CustomerID: idIn(side, 'Customers'),
     Lines: 1,
@@ -415,6 +417,7 @@ GET /admin/history  GET /admin/outbox
 GET /admin/people  POST /admin/people/invitations  GET /admin/people/roles/new  POST /admin/people/roles
 GET /operator/reset  POST /operator/reset  POST /operator/reset/password  POST /admin/operators  POST /admin/account/alerts
 POST /admin/account/language  POST /developers/account/language
+GET /account/tokens  POST /account/tokens  GET /developers/account/tokens  POST /developers/account/tokens  POST /admin/account/new-token  POST /developers/account/new-token
 GET /admin/invitations  POST /admin/invitations  POST /admin/invitations/accept  GET /admin/reset  POST /admin/reset  POST /admin/reset/password
 GET /developers/reset  POST /developers/reset  POST /developers/reset/password
 GET /admin/account/address  POST /admin/account/address  POST /admin/account/address/change  POST /admin/account/join

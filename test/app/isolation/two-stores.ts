@@ -37,8 +37,10 @@ export interface Side extends Shop {
   readonly roleId: number
   readonly merchant: TestPerson
   readonly merchantSession: number
+  readonly merchantToken: number
   readonly developer: TestPerson
   readonly developerSession: number
+  readonly developerToken: number
   /** Of the developer. */
   readonly application: Shop['application'] & { readonly own: ApplicationRecord }
   /** Of the developer. */
@@ -102,8 +104,10 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     roleId,
     merchant,
     merchantSession: Number(merchantSession.id),
+    merchantToken: await madeToken(merchant, '/account/tokens'),
     developer,
     developerSession: Number(developerSession.id),
+    developerToken: await madeToken(developer, '/developers/account/tokens'),
     application: { ...shop.application, own },
     testStoreId,
     inbox,
@@ -227,4 +231,8 @@ export async function dumpOf({ database: { db } }: TestServer, side: Side): Prom
     dump[name] = rows.map(({ row }) => row)
   }
   return dump
+}
+
+async function madeToken(person: TestPerson, path: string): Promise<number> {
+  return (await person.call('POST', path, { Name: 'A program', Days: 30 })).json().Id
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../../src/access/people/customer-tokens.ts'
 import { english } from '../../../src/foundation/texts/language.ts'
 import { plainOf } from '../../../src/http/pages/records/plain-html.ts'
+import { orderPageAddress } from '../../../src/shop/resources/orders/order-page.ts'
 import { hold } from '../../support/held.ts'
 import { plainTexts } from '../../support/odd-html.ts'
 import type { TestPerson } from '../../support/person.ts'
@@ -88,6 +89,17 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     await page.goto('/account/orders/1')
     await inspect(page, 'account-order')
     expect(await findFaintControls(page, knownControls)).toEqual([])
+  })
+
+  test('whoever has the address of the page of an order sees it, without a cookie', async () => {
+    const address = String(orderPageAddress(stage.services, shop.store.id, Number(places.partlyShippedId)))
+    const page = await stage.visit(undefined, german)
+    await page.goto(address)
+    await inspect(page, 'order-page')
+    expect(await findFaintControls(page, knownControls)).toEqual([])
+    expect((await page.goto(`${address}x`))?.status()).toBe(404)
+    await inspect(page, 'order-page-ended')
+    expect(await page.context().cookies()).toEqual([])
   })
 
   test.each([true, false])(

@@ -31,10 +31,11 @@ class NewOrders
         client.DefaultRequestHeaders.Add("PrivateKey", Environment.GetEnvironmentVariable("PRIVATE_KEY"));
         client.DefaultRequestHeaders.Add("Token", Environment.GetEnvironmentVariable("TOKEN"));
 
-        // getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
+        // getOrder with status 1; not-found is what "No Data Found" was.
         var answer = client.GetAsync(api + "/Orders?orderstatus=1&limit=100").Result;
         var text = answer.Content.ReadAsStringAsync().Result;
-        if (answer.StatusCode == HttpStatusCode.NotFound && text == "") return;
+        IEnumerable<string> codes;
+        if (answer.Headers.TryGetValues("X-Error-Code", out codes) && codes.First() == "not-found") return;
         if (!answer.IsSuccessStatusCode) throw new Exception((int)answer.StatusCode + " " + text);
         var json = new JavaScriptSerializer { MaxJsonLength = int.MaxValue };
         var orders = json.Deserialize<List<Order>>(text);

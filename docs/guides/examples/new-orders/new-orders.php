@@ -17,12 +17,13 @@ function call(string $method, string $path, array $headers = [], ?array $body = 
         $http['content'] = json_encode($body);
     }
     $text = file_get_contents(getenv('API') . $path, false, stream_context_create(['http' => $http]));
-    return [(int) explode(' ', $http_response_header[0])[1], $text];
+    $code = preg_match('/^x-error-code: (\S+)/mi', implode("\n", $http_response_header), $found) ? $found[1] : '';
+    return [(int) explode(' ', $http_response_header[0])[1], $text, $code];
 }
 
-// getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
-[$status, $text] = call('GET', '/Orders?orderstatus=1&limit=100');
-if ($status !== 200 && !($status === 404 && $text === '')) {
+// getOrder with status 1; not-found is what "No Data Found" was.
+[$status, $text, $code] = call('GET', '/Orders?orderstatus=1&limit=100');
+if ($status !== 200 && $code !== 'not-found') {
     fail("$status $text");
 }
 $orders = $status === 200 ? json_decode($text, true) : [];

@@ -17,12 +17,11 @@ def call(method, path, body=None, **more):
         return json.load(answer)
 
 
-try:  # getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
+try:  # getOrder with status 1; not-found is what "No Data Found" was.
     orders = call("GET", "/Orders?orderstatus=1&limit=100")
 except urllib.error.HTTPError as error:
-    text = error.read().decode()
-    if error.code != 404 or text != "":
-        sys.exit(f"{error.code} {text}")
+    if error.headers.get("X-Error-Code") != "not-found":
+        sys.exit(f"{error.code} {error.read().decode()}")
     orders = []
 for order in orders:
     lines = [f"{line['ItemQuantity']} x {line['ItemID']}" for line in order["OrderItemList"]]

@@ -16,10 +16,10 @@ interface Order {
   OrderItemList: { ItemID: string; ItemQuantity: number }[]
 }
 
-// getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
+// getOrder with status 1; not-found is what "No Data Found" was.
 const answer = await fetch(`${API}/Orders?orderstatus=1&limit=100`, { headers })
 const text = await answer.text()
-if (!answer.ok && !(answer.status === 404 && text === '')) throw new Error(`${answer.status} ${text}`)
+if (!answer.ok && answer.headers.get('x-error-code') !== 'not-found') throw new Error(`${answer.status} ${text}`)
 const orders = answer.ok ? (JSON.parse(text) as Order[]) : []
 for (const { InvoiceNumberPrefix, InvoiceNumber, OrderItemList } of orders) {
   const lines = OrderItemList.map(({ ItemID, ItemQuantity }) => `${ItemQuantity} x ${ItemID}`)

@@ -19,7 +19,7 @@ class OrderExport
 
     class Page
     {
-        public int Status;
+        public string Code;
         public List<Record> Records = new List<Record>();
         public string Next;
     }
@@ -39,7 +39,7 @@ class OrderExport
         while (true)
         {
             var page = Read(Api + "/Events?after=" + after + "&limit=100");
-            if (page.Status == 410)
+            if (page.Code == "gone")
             {
                 after = Begin(); // events after this place were deleted, or the store was reset
                 continue;
@@ -59,7 +59,7 @@ class OrderExport
         }
     }
 
-    /// <summary>Reads an address; an empty 404 (nothing matches) and 410 have no records.</summary>
+    /// <summary>Reads an address. What has the code not-found (nothing matches) or gone has no records.</summary>
     static Page Read(string address)
     {
         for (var tries = 1; tries <= 8; tries++)
@@ -70,7 +70,9 @@ class OrderExport
                 var answer = Client.GetAsync(address).Result;
                 var status = (int)answer.StatusCode;
                 var text = answer.Content.ReadAsStringAsync().Result;
-                if ((status == 404 && text == "") || status == 410) return new Page { Status = status };
+                IEnumerable<string> codes;
+                var code = answer.Headers.TryGetValues("X-Error-Code", out codes) ? codes.First() : "";
+                if (code == "not-found" || code == "gone") return new Page { Code = code };
                 if (status == 200)
                 {
                     IEnumerable<string> links;
@@ -78,7 +80,6 @@ class OrderExport
                     var found = Regex.Match(link, "<([^>]+)>; rel=\"next\"");
                     return new Page
                     {
-                        Status = status,
                         Records = Json.Deserialize<List<Record>>(text),
                         Next = found.Success ? found.Groups[1].Value : null,
                     };

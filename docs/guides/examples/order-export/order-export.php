@@ -11,8 +11,8 @@ function fail(string $message): never
 }
 
 /**
- * Reads an address. Returns status, body and the address of the next page; an empty 404 (nothing matches) and 410
- * have none.
+ * Reads an address. Returns the code of a refusal, the body and the address of the next page. not-found (nothing
+ * matches) and gone have neither.
  */
 function read(string $address): array
 {
@@ -25,10 +25,11 @@ function read(string $address): array
         $headers = implode("\n", $http_response_header);
         if ($status === 200) {
             $next = preg_match('/^link: <([^>]+)>; rel="next"/mi', $headers, $found) ? $found[1] : null;
-            return [$status, json_decode($text, true), $next];
+            return ['', json_decode($text, true), $next];
         }
-        if (($status === 404 && $text === '') || $status === 410) {
-            return [$status, [], null];
+        $code = preg_match('/^x-error-code: (\S+)/mi', $headers, $found) ? $found[1] : '';
+        if ($code === 'not-found' || $code === 'gone') {
+            return [$code, [], null];
         }
         if ($status !== 0 && $status !== 429 && $status < 500) {
             fail("$address: $status $text");
@@ -87,8 +88,8 @@ foreach (read("$api/Webhooks/Events")[1] as ['EventName' => $name]) {
 
 $after = file_exists("$folder/after.json") ? (int) file_get_contents("$folder/after.json") : $begin();
 while (true) {
-    [$status, $events] = read("$api/Events?after=$after&limit=100");
-    if ($status === 410) {
+    [$code, $events] = read("$api/Events?after=$after&limit=100");
+    if ($code === 'gone') {
         $after = $begin(); // events after this place were deleted, or the store was reset
         continue;
     }

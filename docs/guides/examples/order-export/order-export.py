@@ -8,19 +8,20 @@ folder.mkdir(parents=True, exist_ok=True)
 
 
 def read(address):
-    """Reads an address. Returns status, body and the address of the next page; an empty 404 (nothing matches) and 410 have none."""
+    """Reads an address. Returns the code of a refusal, the body and the address of the next page.
+    not-found (nothing matches) and gone have neither."""
     for tries in range(1, 9):
         wait = 0
         try:
             with urllib.request.urlopen(urllib.request.Request(address, headers=HEADERS), timeout=60) as answer:
                 link = re.search(r'<([^>]+)>; rel="next"', answer.headers.get("Link") or "")
-                return answer.status, json.load(answer), link and link.group(1)
+                return None, json.load(answer), link and link.group(1)
         except urllib.error.HTTPError as error:
-            text = error.read().decode()
-            if error.code == 410 or (error.code == 404 and text == ""):
-                return error.code, [], None
+            code = error.headers.get("X-Error-Code")
+            if code in ("not-found", "gone"):
+                return code, [], None
             if error.code != 429 and error.code < 500:
-                sys.exit(f"{address}: {error.code} {text}")
+                sys.exit(f"{address}: {error.code} {error.read().decode()}")
             wait = int(error.headers.get("Retry-After") or 0)
         except OSError as error:
             print("no answer:", error, file=sys.stderr)
@@ -71,8 +72,8 @@ files |= {name: file_of_return for name in names if name.startswith("Return ")}
 place = folder / "after.json"
 after = json.loads(place.read_text()) if place.exists() else begin()
 while True:
-    status, events, _ = read(f"{API}/Events?after={after}&limit=100")
-    if status == 410:
+    code, events, _ = read(f"{API}/Events?after={after}&limit=100")
+    if code == "gone":
         after = begin()  # events after this place were deleted, or the store was reset
         continue
     if not events:

@@ -16,16 +16,17 @@ interface Event {
   Record: Order & Return
 }
 
-/** Reads an address. Undefined: nothing matches (a 404 that is empty), or the place in the feed is gone (410). */
-async function read<T>(address: string): Promise<{ body: T | undefined; next: string | undefined; status: number }> {
+/** Reads an address. The code is `not-found` where nothing matches, and `gone` where the place in the feed is. */
+async function read<T>(address: string): Promise<{ body?: T; next?: string | undefined; code: string | null }> {
   for (let tries = 1; ; tries++) {
     const answer = await fetch(address, { headers }).catch((error: Error) => error)
     if (!(answer instanceof Error)) {
       const { status } = answer
+      const code = answer.headers.get('x-error-code')
       const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
       const text = await answer.text()
-      if (answer.ok) return { body: JSON.parse(text) as T, next, status }
-      if ((status === 404 && text === '') || status === 410) return { body: undefined, next, status }
+      if (answer.ok) return { body: JSON.parse(text) as T, next, code }
+      if (code === 'not-found' || code === 'gone') return { code }
       if (status !== 429 && status < 500) throw new Error(`${address}: ${status} ${text}`)
     }
     if (tries === 8) throw new Error(`${address}: no answer after ${tries} tries`)
@@ -80,8 +81,8 @@ const ofReturns = new Set(kinds.map(({ EventName }) => EventName).filter((name) 
 const place = join(folder, 'after.json')
 let after = existsSync(place) ? Number(readFileSync(place, 'utf8')) : await begin()
 for (;;) {
-  const { body: events, status } = await read<Event[]>(`${API}/Events?after=${after}&limit=100`)
-  if (status === 410) {
+  const { body: events, code } = await read<Event[]>(`${API}/Events?after=${after}&limit=100`)
+  if (code === 'gone') {
     after = await begin() // events after this place were deleted, or the store was reset
     continue
   }

@@ -70,6 +70,13 @@ class StockSync
         return answer.Content.ReadAsStringAsync().Result;
     }
 
+    /// <summary>The code of a refusal; empty: it is none.</summary>
+    static string CodeOf(HttpResponseMessage answer)
+    {
+        IEnumerable<string> codes;
+        return answer.Headers.TryGetValues("X-Error-Code", out codes) ? codes.First() : "";
+    }
+
     /// <summary>Does what a line says. Returns null where there is nothing to do.</summary>
     static string Apply(Dictionary<string, Info> products, string sku, string stock, string name)
     {
@@ -95,8 +102,8 @@ class StockSync
                 var answer = Client.SendAsync(request()).Result;
                 var status = (int)answer.StatusCode;
                 var after = answer.Headers.RetryAfter;
-                // 409 with Retry-After: the first try with this key is still in progress.
-                if (status != 429 && status < 500 && !(status == 409 && after != null)) return answer;
+                // in-progress: the first try with this key is still running.
+                if (status != 429 && status < 500 && CodeOf(answer) != "in-progress") return answer;
                 if (after != null) wait = after.Delta ?? wait;
             }
             catch (AggregateException error)
@@ -131,8 +138,7 @@ class StockSync
             var address = next;
             var answer = Call(() => new HttpRequestMessage(HttpMethod.Get, address));
             var text = TextOf(answer);
-            // No product at all; with a text the address is wrong.
-            if (answer.StatusCode == HttpStatusCode.NotFound && text == "") break;
+            if (CodeOf(answer) == "not-found") break; // no product at all
             if (!answer.IsSuccessStatusCode) throw new Exception(address + ": " + (int)answer.StatusCode + " " + text);
             foreach (var info in Json.Deserialize<List<Info>>(text)) products[info.SKU] = info;
             IEnumerable<string> links;
@@ -156,7 +162,7 @@ class StockSync
             var change = new { SKUInfo = new { Stock = stock } };
             var answer = Put(address, Guid.NewGuid().ToString(), read.Headers.ETag.ToString(), change);
             if (answer.IsSuccessStatusCode) return before + " -> " + stock;
-            if (answer.StatusCode != HttpStatusCode.PreconditionFailed || tries == 8) throw new Refused(answer);
+            if (CodeOf(answer) != "precondition-failed" || tries == 8) throw new Refused(answer);
         }
     }
 

@@ -32,8 +32,9 @@ function call(string $address, string $method = 'GET', array $headers = [], ?arr
             $received[strtolower($name)] = $value;
         }
         $wait = (int) ($received['retry-after'] ?? 0);
-        // 409 with Retry-After: the first try with this key is still in progress.
-        if ($status !== 0 && $status !== 429 && $status < 500 && !($status === 409 && $wait > 0)) {
+        // in-progress: the first try with this key is still running.
+        $isRunning = ($received['x-error-code'] ?? '') === 'in-progress';
+        if ($status !== 0 && $status !== 429 && $status < 500 && !$isRunning) {
             return [$status, $received, $text];
         }
         sleep($wait ?: $tries);
@@ -48,7 +49,7 @@ function readProducts(string $api): array
     $next = "$api/Products/skuinfo?limit=200";
     while ($next) {
         [$status, $headers, $text] = call($next);
-        if ($status === 404 && $text === '') { // no product at all; with a text the address is wrong
+        if (($headers['x-error-code'] ?? '') === 'not-found') { // no product at all
             break;
         }
         if ($status !== 200) {
@@ -75,11 +76,11 @@ function setStock(string $address, float $stock): string
             return 'unchanged';
         }
         $conditions = ["If-Match: $headers[etag]", 'Idempotency-Key: ' . bin2hex(random_bytes(16))];
-        [$status, , $text] = call($address, 'PUT', $conditions, ['SKUInfo' => ['Stock' => $stock]]);
+        [$status, $headers, $text] = call($address, 'PUT', $conditions, ['SKUInfo' => ['Stock' => $stock]]);
         if ($status === 200) {
             return "$before -> $stock";
         }
-        if ($status !== 412) {
+        if (($headers['x-error-code'] ?? '') !== 'precondition-failed') {
             break;
         }
     }

@@ -27,8 +27,8 @@ def call(address, method="GET", headers={}, body=None):
                 return answer.status, answer.headers, answer.read().decode()
         except urllib.error.HTTPError as error:
             wait = int(error.headers.get("Retry-After") or 0)
-            # 409 with Retry-After: the first try with this key is still in progress.
-            if error.code != 429 and error.code < 500 and not (error.code == 409 and wait):
+            # in-progress: the first try with this key is still running.
+            if error.code != 429 and error.code < 500 and error.headers.get("X-Error-Code") != "in-progress":
                 return error.code, error.headers, error.read().decode()
         except OSError as error:
             print("no answer:", error, file=sys.stderr)
@@ -41,7 +41,7 @@ def read_products():
     products, next_page = {}, f"{API}/Products/skuinfo?limit=200"
     while next_page:
         status, headers, text = call(next_page)
-        if status == 404 and text == "":  # no product at all; with a text the address is wrong
+        if headers.get("X-Error-Code") == "not-found":  # no product at all
             break
         if status != 200:
             sys.exit(f"{next_page}: {status} {text}")
@@ -62,10 +62,10 @@ def set_stock(product_id, stock):
             return "unchanged"
         conditions = {"If-Match": headers["ETag"], "Idempotency-Key": str(uuid.uuid4())}
         change = {"SKUInfo": {"Stock": stock}}
-        status, _, text = call(f"{API}/Products/{product_id}", "PUT", conditions, change)
+        status, headers, text = call(f"{API}/Products/{product_id}", "PUT", conditions, change)
         if status == 200:
             return f"{before} -> {stock}"
-        if status != 412:
+        if headers.get("X-Error-Code") != "precondition-failed":
             break
     raise Refused(f"was refused: {status} {text}")
 

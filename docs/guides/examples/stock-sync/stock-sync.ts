@@ -20,10 +20,11 @@ async function call(address: string, init: { method?: string; headers?: object; 
     const answer = await fetch(address, { ...init, headers }).catch((error: Error) => error)
     const status = answer instanceof Error ? 0 : answer.status
     const wait = answer instanceof Error ? 0 : Number(answer.headers.get('retry-after'))
-    // 409 with Retry-After: the first try with this key is still in progress.
-    const isTransient = status === 0 || status === 429 || status >= 500 || (status === 409 && wait > 0)
+    const code = answer instanceof Error ? null : answer.headers.get('x-error-code')
+    // in-progress: the first try with this key is still running.
+    const isTransient = status === 0 || status === 429 || status >= 500 || code === 'in-progress'
     if (!(answer instanceof Error) && !isTransient)
-      return { status, headers: answer.headers, text: await answer.text() }
+      return { status, code, headers: answer.headers, text: await answer.text() }
     if (tries === 8) throw new Error(`${address}: ${answer instanceof Error ? answer.message : status}`)
     await setTimeout(1_000 * (wait || tries))
   }
@@ -34,8 +35,8 @@ async function readProducts(): Promise<Map<string, Info>> {
   const products = new Map<string, Info>()
   let next: string | undefined = `${API}/Products/skuinfo?limit=200`
   while (next) {
-    const { status, headers, text } = await call(next)
-    if (status === 404 && text === '') break // no product at all; with a text the address is wrong
+    const { status, code, headers, text } = await call(next)
+    if (code === 'not-found') break // no product at all
     if (status !== 200) throw new Error(`${next}: ${status} ${text}`)
     for (const info of JSON.parse(text) as Info[]) products.set(info.SKU.toLowerCase(), info)
     next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
@@ -57,7 +58,8 @@ async function setStock(id: number, stock: number): Promise<string> {
       body: JSON.stringify({ SKUInfo: { Stock: stock } }),
     })
     if (answer.status === 200) return `${product.SKUInfo.Stock} -> ${stock}`
-    if (answer.status !== 412 || tries === 8) throw new Error(`was refused: ${answer.status} ${answer.text}`)
+    if (answer.code !== 'precondition-failed' || tries === 8)
+      throw new Error(`was refused: ${answer.status} ${answer.text}`)
   }
 }
 

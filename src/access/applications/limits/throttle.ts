@@ -9,7 +9,9 @@ export const contractRateLimit: RateLimit = { capacity: 50, leakPerSecond: 2 }
 
 /** The error for a request that the bucket refused. */
 export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
-  return new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, { retryAfterSeconds })
+  return new StoreFailure('rate-limited', `Too many requests; come back in ${retryAfterSeconds} s`, {
+    retryAfterSeconds,
+  })
 }
 
 /**
@@ -29,7 +31,7 @@ export function createThrottle(now: () => Date, buckets: SharedBuckets | MemoryB
     take: async (key: string, rateLimit: RateLimit) => buckets.take(key, rateLimit),
     /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
     takeRefused: async (address: string) => buckets.take(`refused ${networkOf(address)}`, contractRateLimit),
-    /** Counts a request before its body says who sent it. Throws `throttled` after too many from the client's network. */
+    /** Counts a request before its body says who sent it. Throws `rate-limited` after too many from the client's network. */
     requireAnonymous: (address: string) => {
       const reading = anonymous.take(networkOf(address), anonymousRateLimit)
       if (!reading.accepted) throw tooMany(reading)

@@ -19,10 +19,26 @@ import { type CallbackServices, newMessageId, sendCallback } from '../subscripti
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
 
-/** Identifies something of a developer, such as an application. For any other developer it does not exist: all functions throw (404). */
-export interface OwnId {
+/** The developer who asks. */
+export interface Owner {
   readonly developerId: number
+  /** By a token, which reaches applications for test stores alone. */
+  readonly isByToken?: boolean
+}
+
+/** Identifies something of a developer, such as an application. For any other developer it does not exist: all functions throw (404). */
+export interface OwnId extends Owner {
   readonly id: number
+}
+
+/**
+ * The applications of a developer, of which a token reaches those that no real store can let in by itself, and none uses. An application
+ * that a token makes is closed to merchants; only the operator opens it.
+ */
+export function ownedBy({ developerId, isByToken = false }: Owner): Prisma.ApplicationWhereInput {
+  if (!isByToken) return { developerId }
+  const isElsewhere = { NOT: { store: { testStore: { is: { developerId } } } } }
+  return { developerId, openToMerchants: false, subscriptions: { none: isElsewhere } }
 }
 
 export type OwnApplicationServices = AccessServices & { outbound: AddressRules }
@@ -54,22 +70,22 @@ type OwnRow = Prisma.ApplicationGetPayload<typeof withStoreCount>
 /**
  * Registers an application of a developer with a new key pair. CallBackURL omitted or null: no callbacks. RedirectURIs
  * omitted: none. Privileges omitted or null: all, including services added later. Kind omitted: existing, of which the
- * developer is told. Throws for the 101st (409).
+ * developer is told. Made by a token, it is for test stores alone. Throws for the 101st (409).
  */
 export async function createOwnApplication(
   services: OwnApplicationServices & MailServices,
-  developerId: number,
+  { developerId, isByToken = false }: Owner,
   given: z.output<ReturnType<typeof newOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
   const { db, now } = services
-  const data = { developerId, ...newApplicationColumns(given, services) }
+  const data = { developerId, openToMerchants: !isByToken, ...newApplicationColumns(given, services) }
   return inTransaction(db, async (tx) => {
     // Serializes concurrent calls, so that each counts the applications the others created.
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
     if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) {
       const message = `You have ${APPLICATIONS_MAX} applications, which is the most; delete one that is no longer used`
-      throw new StoreFailure('conflict', message)
+      throw new StoreFailure('limit-reached', message)
     }
     const row = await tx.application.create({ data, ...withStoreCount })
     await recordAudit(tx, now, { actor, action: 'application.created', ...aboutApplication(row) })
@@ -79,8 +95,8 @@ export async function createOwnApplication(
 }
 
 /** Lists a developer's applications, oldest first, at most 100. */
-export async function listOwnApplications(services: DataServices, developerId: number): Promise<OwnApplication[]> {
-  const query = { where: { developerId }, orderBy: { id: 'asc' }, ...withStoreCount } as const
+export async function listOwnApplications(services: DataServices, owner: Owner): Promise<OwnApplication[]> {
+  const query = { where: ownedBy(owner), orderBy: { id: 'asc' }, ...withStoreCount } as const
   const rows = await services.db.application.findMany(query)
   return rows.map((row) => ownApplicationOf(row, services))
 }
@@ -89,10 +105,13 @@ export async function findOwnApplication(services: DataServices, own: OwnId): Pr
   return ownApplicationOf(await findOwnRow(services.db, own), services)
 }
 
-async function findOwnRow(db: Db | Transaction, { developerId, id }: OwnId): Promise<OwnRow> {
-  const row = await db.application.findFirst({ where: { id, developerId }, ...withStoreCount })
-  if (!row) throw new StoreFailure('not-found', `You have no application with the id ${id}`, { field: String(id) })
-  return row
+async function findOwnRow(db: Db | Transaction, { id, ...owner }: OwnId): Promise<OwnRow> {
+  const row = await db.application.findFirst({ where: { id, ...ownedBy(owner) }, ...withStoreCount })
+  if (row) return row
+  const message = owner.isByToken
+    ? `You have no application for test stores with the id ${id}; a token reaches no other`
+    : `You have no application with the id ${id}`
+  throw new StoreFailure('not-found', message, { field: String(id) })
 }
 
 async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
@@ -221,12 +240,12 @@ export async function testCallback(
   const { callbackUrl } = row
   if (callbackUrl === null) {
     const message = 'The application has no CallBackURL to try; save one first'
-    throw new StoreFailure('conflict', message, { field: 'CallBackURL' })
+    throw new StoreFailure('invalid-state', message, { field: 'CallBackURL' })
   }
   const { accepted, retryAfterSeconds } = await throttle.take(`callback-test:${own.developerId}`, testRateLimit)
   if (!accepted) {
     const message = `Too many tries; come back in ${retryAfterSeconds} s`
-    throw new StoreFailure('throttled', message, { retryAfterSeconds })
+    throw new StoreFailure('rate-limited', message, { retryAfterSeconds })
   }
   const messageId = newMessageId()
   const callback = { application: { ...row, callbackUrl }, action: 'AUTHORIZE', ...sample, messageId } as const

@@ -1,9 +1,20 @@
 import type { Privileges } from '../../../engine/caller.ts'
-import { byId, type DataServices, type JoiningServices, type Paging } from '../../../foundation/database/client.ts'
-import type { Prisma, Subscription as SubscriptionRow } from '../../../foundation/database/generated/client.ts'
+import {
+  byId,
+  type DataServices,
+  type JoiningServices,
+  type Paging,
+  type Transaction,
+} from '../../../foundation/database/client.ts'
+import type {
+  Application,
+  Prisma,
+  Subscription as SubscriptionRow,
+} from '../../../foundation/database/generated/client.ts'
 import { databaseError } from '../../../foundation/database/outage.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { generateKey, type Secrets } from '../../../foundation/values/secrets.ts'
+import { aboutApplication } from '../../audit/audit.ts'
 import { noSuchStore, storeById } from '../../stores/caller-store.ts'
 import { findOAuthClient, type OAuthClient } from '../tokens/oauth-clients.ts'
 import type { Pair } from './handshakes.ts'
@@ -74,7 +85,9 @@ export async function findApplicationToSubscribe(
 }
 
 export function noSuchPublicKey(): StoreFailure {
-  return new StoreFailure('bad-request', 'PublicKey is not the public key of an application', { field: 'PublicKey' })
+  return new StoreFailure('unknown-reference', 'PublicKey is not the public key of an application', {
+    field: 'PublicKey',
+  })
 }
 
 const withApplication = {
@@ -127,7 +140,17 @@ export function noSuchSubscription(id: number): StoreFailure {
 export type Subscription = ReturnType<typeof subscriptionOf>
 
 function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplication>, secrets: Secrets) {
-  const { id, applicationId, application, tokenBroughtAt, postBackUrl, keepsBodies, lastUsedAt, createdAt } = row
+  const {
+    id,
+    applicationId,
+    application,
+    tokenBroughtAt,
+    postBackUrl,
+    keepsBodies,
+    ordersPerHour,
+    lastUsedAt,
+    createdAt,
+  } = row
   return {
     id,
     applicationId,
@@ -149,7 +172,23 @@ function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplicatio
     postBackUrl,
     /** Whether the bodies of refused requests are kept. */
     keepsBodies,
+    /** How many orders the application may place in an hour. */
+    ordersPerHour,
     lastUsedAt,
     createdAt,
   }
+}
+
+export type Parties = NonNullable<Awaited<ReturnType<typeof lockParties>>>
+
+/**
+ * Locks store and application, before any lock on handshake or subscription. Returns what an audit entry says of them,
+ * and the privileges that the application requests. Null: one of them no longer exists.
+ */
+export async function lockParties(tx: Transaction, { storeId, applicationId }: Pair) {
+  const [row] = await tx.$queryRaw<Pick<Application, 'id' | 'name' | 'developerId' | 'privileges'>[]>`
+    SELECT "Application"."id", "Application"."name", "developerId", "privileges"
+    FROM "Store", "Application" WHERE "Store"."id" = ${storeId} AND "Application"."id" = ${applicationId}
+    FOR KEY SHARE OF "Store" FOR SHARE OF "Application"`
+  return row ? { about: { storeId, ...aboutApplication(row) }, privileges: row.privileges as Privileges } : null
 }

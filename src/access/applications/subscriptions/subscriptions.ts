@@ -5,13 +5,13 @@ import type { Application, Prisma } from '../../../foundation/database/generated
 import type { Outbound } from '../../../foundation/outbound/outbound.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { generateKey, isOneOf } from '../../../foundation/values/secrets.ts'
-import { type Actor, aboutApplication, recordAudit } from '../../audit/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type AccessServices, announceAccess, changeAccess } from '../../stores/access-changes.ts'
 import { requireFreeKeys } from '../../stores/brought-keys.ts'
 import { storeById } from '../../stores/caller-store.ts'
 import { privilegesColumn } from '../applications.ts'
 import { deleteBodies } from '../calls/call-log.ts'
-import { exceeds, samePrivileges } from '../privileges.ts'
+import { mayGive, samePrivileges } from '../privileges.ts'
 import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
 import {
   abandonHandshake,
@@ -25,8 +25,10 @@ import {
 import { addRemovalNotice } from './removal-notices.ts'
 import {
   insertSubscription,
+  lockParties,
   noSuchPublicKey,
   noSuchSubscription,
+  type Parties,
   type Subscribed,
   subscribedOf,
 } from './subscription-rows.ts'
@@ -51,6 +53,8 @@ interface SubscribeRequest {
   readonly storeId: number
   readonly publicKey: string
   readonly actor: Actor
+  /** Whether its developer lets it into an own test store, also where it is closed to merchants. */
+  readonly isOwn?: boolean
   /** A token that was made elsewhere. Omitted: a new one. */
   readonly token?: string | undefined
   readonly agreed?: Privileges
@@ -78,20 +82,19 @@ interface UnsubscribeRequest {
  * A store that already uses the application keeps its token and agrees to the privileges requested now, without a
  * callback. `agreed` are the privileges that the merchant saw on the consent page; omitted: all that are requested.
  * The operator may bring a token along: no callback is sent then, and the store keeps that token. An application that is closed
- * to merchants is let in by the operator alone, without a callback; for others its public key is unknown.
- *
+ * to merchants is let in by the operator, and into test stores by its developer, without a callback; for others its public key is unknown.
  * Throws for a `token` from anyone but the operator (403), for one that cannot be used here (400), and for one other than that
  * of the existing subscription (409). Throws for an unknown store (404), for an unknown public key (400), for an application that requests more than is grantable
  * (403) or other privileges than `agreed` (409), and after waiting 30 s for other requests (409).
  */
 export function subscribe(services: Subscribing, request: SubscribeRequest): Promise<Subscribed> {
   const { db } = services
-  const { storeId, publicKey, actor, token: brought, agreed, grantable = null } = request
+  const { storeId, publicKey, actor, token: brought, agreed, grantable = null, isOwn = false } = request
   const isOperator = actor.kind === 'operator'
   if (brought !== undefined && !isOperator) {
     throw new StoreFailure('forbidden', 'Only the operator can set Token', { field: 'Token' })
   }
-  const found = { publicKey, ...(!isOperator && { openToMerchants: true }) }
+  const found = { publicKey, ...(!isOperator && !isOwn && { openToMerchants: true }) }
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
   return negotiate(services, 'AUTHORIZE', actor, async (isRefused) => {
     const { secureUrl } = await storeById(db, storeId)
@@ -106,7 +109,7 @@ export function subscribe(services: Subscribing, request: SubscribeRequest): Pro
     if (brought !== undefined) await requireUsable(services, brought, existing)
     if (agreed !== undefined && !samePrivileges(agreed, asked)) {
       const message = 'The application has changed the privileges it asks for; review them, and agree again'
-      throw new StoreFailure('conflict', message, { field: 'Privileges' })
+      throw new StoreFailure('invalid-state', message, { field: 'Privileges' })
     }
     if (!existing && isRefused) throw notResponding(REFUSED_TO_ANOTHER)
     if (existing && held?.action !== 'REMOVE') {
@@ -143,7 +146,7 @@ async function requireUsable(
   if (!existing) return inTransaction(db, (tx) => requireFreeKeys(tx, secrets, { Token: token }))
   if (isOneOf(existing.tokenHash, secrets.lookups(token))) return
   const message = 'Token is not that of the subscription that exists; end that one first'
-  throw new StoreFailure('conflict', message, { field: 'Token' })
+  throw new StoreFailure('not-unique', message, { field: 'Token' })
 }
 
 async function insert(
@@ -168,7 +171,7 @@ async function insert(
 
 /** Returns the privileges, if nobody grants more than they have themselves. */
 function grantedBy(grantable: Privileges, asked: Privileges): Privileges {
-  if (!exceeds(asked, grantable)) return asked
+  if (mayGive(grantable, asked)) return asked
   const message = 'The application asks for more than your role in this store may do: an owner can let it in'
   throw new StoreFailure('forbidden', message)
 }
@@ -382,18 +385,4 @@ function agree(
     await recordAudit(tx, services.now, { actor, action: 'subscription.agreed', ...parties.about, details })
     return true
   })
-}
-
-type Parties = NonNullable<Awaited<ReturnType<typeof lockParties>>>
-
-/**
- * Locks store and application, before any lock on handshake or subscription. Returns what an audit entry says of them,
- * and the privileges that the application requests. Null: one of them no longer exists.
- */
-async function lockParties(tx: Transaction, { storeId, applicationId }: Pair) {
-  const [row] = await tx.$queryRaw<Pick<Application, 'id' | 'name' | 'developerId' | 'privileges'>[]>`
-    SELECT "Application"."id", "Application"."name", "developerId", "privileges"
-    FROM "Store", "Application" WHERE "Store"."id" = ${storeId} AND "Application"."id" = ${applicationId}
-    FOR KEY SHARE OF "Store" FOR SHARE OF "Application"`
-  return row ? { about: { storeId, ...aboutApplication(row) }, privileges: row.privileges as Privileges } : null
 }

@@ -72,7 +72,7 @@ export async function createAuthorizationCode(
 
 function refuseVanished(error: unknown): never {
   if (!/^AuthorizationCode_\w+_fkey$/.test(databaseError(error)?.constraint ?? '')) throw error
-  throw new StoreFailure('conflict', 'The application was removed from the store meanwhile; allow it again')
+  throw new StoreFailure('invalid-state', 'The application was removed from the store meanwhile; allow it again')
 }
 
 /** Records the refusal in the audit log and changes nothing else. */
@@ -132,7 +132,7 @@ export async function exchangeCode(services: AccessServices, exchange: CodeExcha
     ? await changeAccess(services, (tx) => present(tx, services, known.codeHash, exchange))
     : unknown
   // Thrown after the transaction commits, because its changes must persist.
-  if (typeof outcome === 'string') throw new StoreFailure('bad-request', outcome, { field: 'code' })
+  if (typeof outcome === 'string') throw new StoreFailure('invalid-value', outcome, { field: 'code' })
   return outcome
 }
 
@@ -258,13 +258,13 @@ export async function refreshAccess(services: AccessServices, refresh: Refresh):
   if (found === null) return null
   const outcome = await inTransaction(services.db, (tx) => refreshGrant(tx, services, found.id, refresh))
   if (outcome !== 'former') {
-    if (typeof outcome === 'string') throw new StoreFailure('bad-request', outcome, { field: 'refresh_token' })
+    if (typeof outcome === 'string') throw new StoreFailure('invalid-value', outcome, { field: 'refresh_token' })
     return outcome
   }
   const reason = 'a former refresh token was presented'
   await endGrant(services, { ...found, client, actor: refresh.actor, reason })
   const message = 'This refresh token was used before; the access that it belongs to is revoked'
-  throw new StoreFailure('bad-request', message, { field: 'refresh_token' })
+  throw new StoreFailure('invalid-value', message, { field: 'refresh_token' })
 }
 
 /** Returns the tokens, `former` for a refresh token that was used before, or what is wrong. */
@@ -369,7 +369,7 @@ export async function revokeToken(
   if (!found) {
     if ((await db.subscription.count({ where: { tokenHash, applicationId } })) === 0) return
     const message = 'This is the token of the subscription: it ends when the merchant removes the application'
-    throw new StoreFailure('conflict', message, { field: 'token' })
+    throw new StoreFailure('invalid-state', message, { field: 'token' })
   }
   const { storeId } = found.subscription
   if (found.grantId !== null) return endGrant(services, { id: found.grantId, storeId, client, actor, reason })

@@ -78,7 +78,7 @@ async function changing<T>(
 }
 
 const alreadyThere = () =>
-  new StoreFailure('conflict', 'There is an authenticator app already: remove it before you set up another')
+  new StoreFailure('invalid-state', 'There is an authenticator app already: remove it before you set up another')
 
 /** Makes a key for an authenticator app, in place of one that was not confirmed. Throws where an app is in force already (409). */
 export async function startAuthenticator(services: FactorServices, session: Session): Promise<void> {
@@ -117,7 +117,8 @@ export async function confirmAuthenticator(
   const { Code } = readInput(confirmation, input)
   return changing(services, session, async (tx, identity) => {
     if (identity.totpSince !== null) throw alreadyThere()
-    if (identity.totpSealed === null) throw new StoreFailure('conflict', 'No key waits to be confirmed: begin again')
+    if (identity.totpSealed === null)
+      throw new StoreFailure('invalid-state', 'No key waits to be confirmed: begin again')
     const period = periodOf(secrets.open(identity.totpSealed), Code, now())
     if (period === null) {
       throw fieldFault('Code', 'is not the code of this moment; if it is right, check the clock of the device')
@@ -173,7 +174,7 @@ export async function newRecoveryCodes(services: FactorServices, session: Sessio
   const { identityId } = identityOf(session)
   return changing(services, session, async (tx, { totpSince, passkeySince }) => {
     if (totpSince === null && passkeySince === null) {
-      throw new StoreFailure('conflict', 'Recovery codes come with a second factor: set one up first')
+      throw new StoreFailure('invalid-state', 'Recovery codes come with a second factor: set one up first')
     }
     await note(tx, services, session, actor, {
       action: 'factor.codes-renewed',
@@ -190,7 +191,7 @@ export async function startPasskey(services: FactorServices & PasskeyServices, s
   return passkeyCreation(services, identity)
 }
 
-const tooMany = () => new StoreFailure('conflict', `There are ${PASSKEYS_MAX} passkeys already: remove one first`)
+const tooMany = () => new StoreFailure('limit-reached', `There are ${PASSKEYS_MAX} passkeys already: remove one first`)
 
 const newPasskey = namedObject({ Name: text(NAME_LENGTH_MAX), Credential: z.unknown() })
 
@@ -213,7 +214,7 @@ export async function addPasskey(
     const createdAt = now()
     const data = [{ ...made, name: Name, identityId, createdAt }]
     if ((await tx.passkey.createMany({ data, skipDuplicates: true })).count === 0) {
-      throw new StoreFailure('conflict', 'This passkey is known already', { field: 'Credential' })
+      throw new StoreFailure('not-unique', 'This passkey is known already', { field: 'Credential' })
     }
     const passkeySince = identity.passkeySince ?? createdAt
     await tx.identity.update({ where: { id: identityId }, data: { passkeySince } })

@@ -24,7 +24,8 @@ export function hasPasskeys({ publicUrl }: { readonly publicUrl: string }): bool
 
 function partyOf({ config }: PasskeyServices) {
   const { hostname, origin } = new URL(config.publicUrl)
-  if (!hasPasskeys(config)) throw new StoreFailure('conflict', 'Passkeys need a PUBLIC_URL with https and a host name')
+  if (!hasPasskeys(config))
+    throw new StoreFailure('invalid-state', 'Passkeys need a PUBLIC_URL with https and a host name')
   return { rpID: hostname, origin }
 }
 

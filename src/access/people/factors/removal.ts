@@ -26,7 +26,7 @@ export async function requestFactorRemoval(services: RemovalServices, identityId
   return inTransaction(db, async (tx) => {
     const identity = await lockedIdentity(tx, identityId)
     if (!isFactorInForce(identity, now())) {
-      throw new StoreFailure('conflict', 'The person has no second factor', { field: String(identityId) })
+      throw new StoreFailure('invalid-state', 'The person has no second factor', { field: String(identityId) })
     }
     if (identity.factorsEndAt !== null) return identity.factorsEndAt
     const endsAt = new Date(now().getTime() + WAIT_MS)

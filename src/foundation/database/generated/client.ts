@@ -181,6 +181,11 @@ export type EndedToken = Prisma.EndedTokenModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model PersonToken
+ * A token for a person's own programs, of exactly one account.
+ */
+export type PersonToken = Prisma.PersonTokenModel
+/**
  * Model Alert
  * What somebody wants to be told of by mail.
  */
@@ -327,6 +332,12 @@ export type ReturnStatus = Prisma.ReturnStatusModel
  * 
  */
 export type Order = Prisma.OrderModel
+/**
+ * Model CheckoutOrder
+ * An order that an application placed, with the digests of its Idempotency-Key and of the body: the key stands for the order as long as
+ * that is there.
+ */
+export type CheckoutOrder = Prisma.CheckoutOrderModel
 /**
  * Model OrderShipment
  * 

@@ -57,11 +57,10 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
   })
 
   get('/account/orders/:id', async (request, reply) => {
-    const customer = personOf(request, 'customer')
-    const { store } = customer
-    const { id } = readIds(request.params, 'id')
-    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, customer, id, { shippingAddress }), store)
-    const order = await findOrder(services, customer, id, languageFor(request).format)
+    const { id: customerId, store } = personOf(request, 'customer')
+    const where = { id: readIds(request.params, 'id').id, customerId }
+    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }), store)
+    const order = await findOrder(services, store, where, languageFor(request).format)
     const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
     return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
   })
@@ -97,17 +96,17 @@ function orderOf(row: ShownRow, statuses: StatusTexts) {
   }
 }
 
-/** Returns one order with its lines and shipments. Throws for an order that is not the customer's (404). */
-async function findOrder(
+/** Returns one order with its lines and shipments. Throws where the store has none that is so (404), such as of another customer. */
+export async function findOrder(
   services: CallerServices,
-  { id: customerId, store }: Customer,
-  id: number,
+  store: Customer['store'],
+  where: Prisma.OrderWhereInput & { readonly id: number },
   format: Pick<Format, 'shippingAddress'>,
 ) {
-  const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
-  if (!row) throw notFound(orders, id)
+  const row = await services.db.order.findFirst({ where: { ...where, storeId: store.id }, select: shownColumns })
+  if (!row) throw notFound(orders, where.id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
+  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, row.id))
   const statuses = await readStatusTexts({ db: services.db, store })
   const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
@@ -146,7 +145,7 @@ function orderRecord({ id, invoice, date, status, total }: ReturnType<typeof ord
   }
 }
 
-function detailsRecord(order: Awaited<ReturnType<typeof findOrder>>, store: Customer['store']) {
+export function detailsRecord(order: Awaited<ReturnType<typeof findOrder>>, store: Customer['store']) {
   return {
     ...orderRecord(order, store),
     Subtotal: order.subtotal,

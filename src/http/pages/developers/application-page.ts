@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { CallbackTest, OwnApplication, OwnId } from '../../../access/applications/own/own-applications.ts'
+import type { CallbackTest, OwnApplication, Owner, OwnId } from '../../../access/applications/own/own-applications.ts'
+import { accessesOf } from '../../../access/applications/privileges.ts'
 import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
-import { servedResources } from '../../../shop/registry.ts'
+import { privilegedServices, servedResources } from '../../../shop/registry.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { orShow, refusedFields } from '../../html/page-routes.ts'
-import { type Form, formOf, isForm, linesIn, personOf } from '../../html/request.ts'
+import { type Form, formOf, isByToken, isForm, linesIn, personOf } from '../../html/request.ts'
 import { applicationShape, time } from '../../html/route-groups.ts'
 import { one, record } from '../../server/json/json-routes.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, readIds, wholeNumber } from '../../server/json/parameters.ts'
@@ -15,9 +16,16 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, readIds, wholeNumber } from '../../
 /** Every route of one application, which shows its keys. */
 export const ofApplication = { roles: ['developer'], proof: true, ids: { id: 'The application.' } } as const
 
+/** The same for tokens too, which reach no keys but those of applications for test stores (`ownIn`). */
+export const ofApplicationByToken = { ...ofApplication, tokens: true } as const
+
 /** Identifies the application in the address as one of the signed-in developer. */
 export function ownIn(request: FastifyRequest): OwnId {
-  return { developerId: personOf(request, 'developer').id, ...readIds(request.params, 'id') }
+  return { ...ownerIn(request), ...readIds(request.params, 'id') }
+}
+
+export function ownerIn(request: FastifyRequest): Owner {
+  return { developerId: personOf(request, 'developer').id, isByToken: isByToken(request) }
 }
 
 /** The query of lists of stores that use an application. */
@@ -53,9 +61,9 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
 export const withKeys = one('The application, with its keys.', ownApplication)
 
 /** The services with a privilege of their own. Read access to orders, for example, includes their statuses. */
-export const servicesInForm: readonly string[] = servedResources.flatMap(({ service, privilege }) =>
-  privilege === service ? service : [],
-)
+export const servicesInForm = privilegedServices
+  .filter((name) => !servedResources.some(({ service, privilege }) => service === name && privilege !== name))
+  .map((name) => ({ name, accesses: accessesOf(name) }))
 
 /** The page of one application. `values`: the submitted values of its form. */
 export function applicationPage(
@@ -135,7 +143,7 @@ export async function withFieldsOfForm<T>(request: FastifyRequest, work: () => P
     if (!isForm(request) || !(error instanceof StoreFailure) || error.faults.length === 0) throw error
     throw refusedFields(
       error.faults.map((fault) => inForm(fault, request)),
-      error.kind,
+      error,
     )
   }
 }

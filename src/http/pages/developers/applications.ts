@@ -19,19 +19,21 @@ import type { MailServices } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
+import { privilegedServices } from '../../../shop/registry.ts'
 import { requireProof } from '../../html/guard.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
-import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
+import { actorOf, type Form, isByToken, wantsHtml } from '../../html/request.ts'
+import { developerRoute, id, privileges, time } from '../../html/route-groups.ts'
 import { deprecationHeaders, withDeprecation } from '../../server/json/deprecations.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import {
   applicationPage,
-  ofApplication,
+  ofApplicationByToken,
   orShowPage,
   ownApplication,
+  ownerIn,
   ownIn,
   servicesInForm,
   settingsSent,
@@ -45,8 +47,8 @@ function settingsBody<S extends z.ZodType>(
   schemaOf: (rules: Parameters<typeof newOwnApplication>[0]) => S,
   example: object,
 ) {
-  return jsonBody(schemaOf(rulesWithoutSettings(serviceNames)), example, {
-    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: serviceNames, outbound }),
+  return jsonBody(schemaOf(rulesWithoutSettings(privilegedServices)), example, {
+    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: privilegedServices, outbound }),
     sent: settingsSent,
   })
 }
@@ -84,15 +86,16 @@ type NewApplicationServices = OwnApplicationServices & MailServices
 export const applicationRoutes = [
   developerRoute('GET /developers/applications', {
     roles: ['developer'],
+    tokens: true,
     id: 'listOwnApplications',
     summary: 'List your applications',
     description:
-      'With their keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes.',
+      'With their keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes. A token lists those for test stores alone.',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       // The page shows no keys.
-      if (!wantsHtml(request)) requireProof(request)
-      const applications = await listOwnApplications(services, personOf(request, 'developer').id)
+      if (!wantsHtml(request) && !isByToken(request)) requireProof(request)
+      const applications = await listOwnApplications(services, ownerIn(request))
       if (!wantsHtml(request)) return applications
       const template = '/pages/developers/applications'
       return sendPage(reply, { template, title: t('Applications'), data: { applications } })
@@ -100,29 +103,28 @@ export const applicationRoutes = [
   }),
   developerRoute('POST /developers/applications', {
     roles: ['developer'],
+    tokens: true,
     id: 'createOwnApplication',
     summary: 'Register an application',
     description:
-      'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth. To leave `Kind` out is deprecated: it makes an existing application until 1 January 2028.',
+      'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth. What a token registers is for your test stores alone: no other store can let it in, and its CallBackURL is not called. To leave `Kind` out is deprecated: it makes an existing application until 1 January 2028.',
     body: newBody,
     answers: { 201: withDeprecation(withKeys, 'Only where the call had no `Kind`.') },
     refusals: [409],
     run: ({ request, reply, body }, services: NewApplicationServices) => {
-      const { id: developerId } = personOf(request, 'developer')
       const create = () =>
         withFieldsOfForm(request, () => {
           const given = body()
-          const { publicUrl } = services.config
           if (given.Kind === undefined) {
-            reply.headers(deprecationHeaders(deprecations['application-without-kind'], publicUrl))
+            reply.headers(deprecationHeaders(deprecations['application-without-kind'], services.config.publicUrl))
           }
-          return createOwnApplication(services, developerId, given, actorOf(request))
+          return createOwnApplication(services, ownerIn(request), given, actorOf(request))
         })
       return orShowPage(reply, 'application-created', create, () => newPage(typedForm(request)))
     },
   }),
   developerRoute('GET /developers/applications/:id', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'getOwnApplication',
     summary: 'Read an application',
     description:
@@ -134,7 +136,7 @@ export const applicationRoutes = [
     },
   }),
   developerRoute('PUT /developers/applications/:id', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'updateOwnApplication',
     summary: 'Change an application',
     description:
@@ -144,7 +146,7 @@ export const applicationRoutes = [
     run: ({ request }, services: OwnApplicationServices) => change(services, request),
   }),
   developerRoute('DELETE /developers/applications/:id', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'deleteOwnApplication',
     summary: 'Delete an application',
     description: 'Its tokens stop working immediately in all stores. CallBackURL is not called.',
@@ -155,7 +157,7 @@ export const applicationRoutes = [
 
 export const usingStoreRoutes = [
   developerRoute('GET /developers/applications/:id/stores', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'listUsingStores',
     summary: 'List the stores that use an application',
     description: 'Follow the header `Link` with `rel="next"` until it is absent.',

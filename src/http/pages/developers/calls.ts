@@ -6,12 +6,12 @@ import { t } from '../../../foundation/texts/text.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
 import { callsShown } from '../../html/calls.ts'
 import { sendPage } from '../../html/page.ts'
-import { personOf, wantsHtml } from '../../html/request.ts'
+import { wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
-import { ofApplication, ownIn, storesQuery } from './application-page.ts'
+import { ofApplicationByToken, ownIn, storesQuery } from './application-page.ts'
 
 const answeredShape = {
   Date: time.describe('The time at which the request was answered.'),
@@ -81,7 +81,7 @@ type CallsServices = DataServices & { readonly config: { readonly publicUrl: str
 /** The log of calls of a developer's application, as pages and JSON. */
 export const callRoutes = [
   developerRoute('GET /developers/applications/:id/calls', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     id: 'listCalledStores',
     summary: 'List the stores that an application calls',
     description:
@@ -101,7 +101,7 @@ export const callRoutes = [
     },
   }),
   developerRoute('GET /developers/applications/:id/calls/:subscriptionId', {
-    ...ofApplication,
+    ...ofApplicationByToken,
     ids: { id: 'The application.', subscriptionId: 'The `Id` of the store in the list of stores.' },
     id: 'listOwnCalls',
     summary: 'List the calls of an application to a store',
@@ -111,8 +111,7 @@ export const callRoutes = [
     answers: { 200: many('The calls.', ownCall) },
     run: async ({ request, reply, ids, query: { refused: onlyRefused, limit } }, services: DataServices) => {
       const wanted = { subscriptionId: ids.subscriptionId, limit, onlyRefused }
-      const own = { developerId: personOf(request, 'developer').id, id: ids.id }
-      const { name, store, calls } = await listOwnCalls(services, own, wanted)
+      const { name, store, calls } = await listOwnCalls(services, ownIn(request), wanted)
       if (!wantsHtml(request)) return calls
       const data = { application: { id: ids.id, name }, calledStore: store, calls: callsShown(calls), onlyRefused }
       const limitOfAll = calls.length === limit && limit < LISTED_MAX ? LISTED_MAX : null

@@ -49,7 +49,8 @@ const answerTexts: Readonly<Record<AnswerKind, Text>> = {
   none: t('Not at all: the connection is cut after 20 seconds'),
 }
 
-const ofInbox = { roles: ['developer'], ids: { id: 'The inbox.' } } as const
+const ofDeveloper = { roles: ['developer'], tokens: true } as const
+const ofInbox = { ...ofDeveloper, ids: { id: 'The inbox.' } } as const
 
 const ownInbox = record<Inbox & { readonly publicUrl: string }>('Inbox')({
   Id: id.describe('It names the inbox in these addresses.'),
@@ -114,7 +115,7 @@ const shown = (services: Services, inbox: Inbox) => ({ ...inbox, publicUrl: serv
 /** The routes of a developer's inboxes as JSON; the list and the forms are pages too. */
 export const inboxRoutes = [
   developerRoute('GET /developers/inboxes', {
-    roles: ['developer'],
+    ...ofDeveloper,
     id: 'listInboxes',
     summary: 'List your inboxes',
     description: 'Their messages are read one inbox at a time.',
@@ -126,7 +127,7 @@ export const inboxRoutes = [
     },
   }),
   developerRoute('POST /developers/inboxes', {
-    roles: ['developer'],
+    ...ofDeveloper,
     id: 'createInbox',
     summary: 'Make an inbox',
     description: `An address that nobody can guess, which receives POST requests of webhooks and callbacks with bodies of up to 64 kB. It keeps the newest ${MESSAGES_KEPT} for a day.`,

@@ -40,7 +40,8 @@ import { happened } from './stored-words.ts'
 
 const home = '/developers/test-stores'
 
-const ofStore = { roles: ['developer'], ids: { id: 'The test store.' } } as const
+const ofDeveloper = { roles: ['developer'], tokens: true } as const
+const ofStore = { ...ofDeveloper, ids: { id: 'The test store.' } } as const
 
 const testStore = record<OwnTestStore>('TestStore')({
   Id: id.describe('It names the store in these addresses. A reset store has another one.'),
@@ -105,7 +106,7 @@ type Services = TestStoreServices & Subscribing
 /** The routes of a developer's test stores, as pages and JSON. */
 export const testStoreRoutes = [
   developerRoute('GET /developers/test-stores', {
-    roles: ['developer'],
+    ...ofDeveloper,
     id: 'listTestStores',
     summary: 'List your test stores',
     description: 'Without those that were thrown away and are still being deleted.',
@@ -116,7 +117,7 @@ export const testStoreRoutes = [
         : listTestStores(services, personOf(request, 'developer').id),
   }),
   developerRoute('POST /developers/test-stores', {
-    roles: ['developer'],
+    ...ofDeveloper,
     id: 'createTestStore',
     summary: 'Make a test store',
     description:

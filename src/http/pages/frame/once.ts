@@ -23,7 +23,7 @@ interface Addition {
 
 /**
  * Carries out a form that adds something, and returns the id of what it added. For a form resubmitted unchanged with its
- * one-time key, returns the id of what it added before. Throws `conflict` if the form was changed meanwhile, and
+ * one-time key, returns the id of what it added before. Throws a 409 if the form was changed meanwhile, and
  * `in-progress` while it is being carried out.
  */
 export async function addOnce(caller: Caller, form: Form, addition: Addition): Promise<number> {
@@ -36,7 +36,7 @@ export async function addOnce(caller: Caller, form: Form, addition: Addition): P
   if (claim.kind === 'answered') {
     const added = claim.attempt.stored.get(0)
     if (added?.Message === formHash) return Number(added.Value)
-    throw new StoreFailure('conflict', messages.isDone)
+    throw new StoreFailure('invalid-state', messages.isDone)
   }
   if (claim.kind !== 'ours') throw new StoreFailure('in-progress', messages.isPending)
   const { attempt } = claim
@@ -45,7 +45,7 @@ export async function addOnce(caller: Caller, form: Form, addition: Addition): P
     return Number(await add(remember))
   } catch (error) {
     await endAttempt(caller, attempt)
-    const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'
+    const isInProgress = error instanceof StoreFailure && error.code === 'in-progress'
     throw isInProgress ? new StoreFailure('in-progress', messages.isPending) : error
   }
 }

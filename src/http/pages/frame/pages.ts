@@ -3,7 +3,6 @@ import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { type Format, formatOf } from '../../../foundation/texts/format.ts'
-import type { FailureKind } from '../../../foundation/values/failure.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'
@@ -22,8 +21,8 @@ export type Submit<Asked extends PageRequest> = (
   reply: FastifyReply,
 ) => Promise<string | HtmlPage | FastifyReply>
 
-/** The failures of a form whose record is not as the form showed it. */
-const outdated: readonly FailureKind[] = ['precondition-failed']
+/** The statuses of the failures of a form whose record is not as the form showed it. */
+const outdated: readonly number[] = [412]
 
 /** What adds pages whose requests are read as `Asked`. */
 export type Framed<Asked extends PageRequest> = ReturnType<typeof framed<Asked>>
@@ -39,7 +38,7 @@ export function storePages(pages: Pages, services: CallerServices) {
 
 /**
  * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`, or otherwise. They read it before anything else, throw
- * `bad-request` and `not-found` for an id of none, and have its id and the entity tag of their form in the data of their templates.
+ * a 400 and `not-found` for an id of none, and have its id and the entity tag of their form in the data of their templates.
  */
 export function recordPages<Served extends Resource>(
   pages: Pages,
@@ -68,7 +67,7 @@ export function readRequest(request: FastifyRequest, services: CallerServices, i
 /** How numbers are written in the fields of a form, shown and sent back: as its reader writes them. JSON is of programs, with a point. */
 export function writingOf(request: FastifyRequest): Writing & Format {
   const format = isJson(request) ? formatOf('en-US') : languageFor(request).format
-  const person = request.session?.person
+  const { person } = request
   return { ...format, currencyCode: person?.kind === 'merchant' ? person.store.currency : '' }
 }
 
@@ -94,7 +93,7 @@ function framed<Asked extends PageRequest>(
   }
   const page = (path: string, show: Show<Asked>) => pages.page(path, (_request, reply) => shown(show, reply))
   /**
-   * Adds a form. On failure its page is shown again with what was typed and the problem; `outdatedBy` says which failures are those of
+   * Adds a form. On failure its page is shown again with what was typed and the problem; `outdatedBy` says by their statuses which failures are those of
    * a record that has changed.
    */
   const form = (path: string, submit: Submit<Asked>, show: Show<Asked>, outdatedBy = outdated) =>
@@ -105,7 +104,7 @@ function framed<Asked extends PageRequest>(
         const done = await submit(asked, reply)
         return typeof done === 'object' && 'template' in done ? sendPage(reply, withData(asked, done)) : done
       },
-      (_request, reply, { kind }) => shown(show, reply, outdatedBy.includes(kind)),
+      (_request, reply, { status }) => shown(show, reply, outdatedBy.includes(status)),
     )
   return {
     page,

@@ -31,7 +31,7 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
     const identity = await identityById(services, id)
     const of = { merchant: identity.users, developer: identity.developers, operator: identity.operators }
     if (!kind || of[kind].length === 0) {
-      throw new StoreFailure('bad-request', 'Kind must be a kind of account that the person has', { field: 'Kind' })
+      throw new StoreFailure('invalid-value', 'Kind must be a kind of account that the person has', { field: 'Kind' })
     }
     const { email } = identity
     const handed = await inTransaction(services.db, async (tx) => {

@@ -19,7 +19,7 @@ export function testStorePages(app: FastifyInstance, services: TestStorePagesSer
   const allow = async (request: FastifyRequest) => {
     const wanted = textIn(formOf(request), 'Allowed')
     if (wanted !== 'true' && wanted !== 'false') {
-      throw new StoreFailure('bad-request', 'Allowed must be true or false', { field: 'Allowed' })
+      throw new StoreFailure('invalid-value', 'Allowed must be true or false', { field: 'Allowed' })
     }
     await allowTestStores(services, wanted === 'true', actorOf(request))
     return `${home}?notice=settings-saved`

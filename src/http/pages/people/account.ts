@@ -6,6 +6,7 @@ import type { AddressServices } from '../../../access/people/address.ts'
 import { browserName } from '../../../access/people/browser-name.ts'
 import { listFactors } from '../../../access/people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../../access/people/locale.ts'
+import { listPersonTokens } from '../../../access/people/person-tokens.ts'
 import { identityOf } from '../../../access/people/proof.ts'
 import type { ResetServices } from '../../../access/people/reset.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../../access/people/sessions.ts'
@@ -23,6 +24,7 @@ import { factorPages } from './factors.ts'
 import { provePages } from './prove.ts'
 import { resetPages } from './reset.ts'
 import { type Area, byPerson, signInPages, signOut } from './sign-in.ts'
+import { tokenForms } from './tokens.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
@@ -36,7 +38,7 @@ export function areaPages(app: FastifyInstance, services: SignInServices & Reset
   accountPages(app, services, area)
 }
 
-/** Adds the pages of the signed-in person's account: its password, address, second factors, language and sessions. */
+/** Adds the pages of the signed-in person's account: its password, address, second factors, language, tokens and sessions. */
 function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
   const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
@@ -58,6 +60,7 @@ function accountPages(app: FastifyInstance, services: AddressServices, area: Are
   factorPages(app, services, area)
   provePages(app, services, area)
   if (area.kind !== 'developer') alertForms(app, services, area, again)
+  if (area.kind !== 'operator') tokenForms(app, services, area, again)
 
   const setLocale = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Locale } = readInput(chosenLocale, sentBy(request))
@@ -87,6 +90,7 @@ async function accountPage(services: AddressServices, area: Area, request: Fasti
       mails: mailsAre(services.config),
       factors: await listFactors(services, session),
       alerts: await alertChoices(services, session.person),
+      tokens: area.kind === 'operator' ? null : await listPersonTokens(services, session.person),
       locales,
       locale: identityOf(session).locale ?? '',
       // Both forms have a field CurrentPassword.

@@ -83,6 +83,7 @@ const names: Readonly<Record<string, Text>> = {
   methods: t('payment methods'),
   name: t('name'),
   operator: t('operator'),
+  ordersPerHour: t('orders an hour'),
   privileges: t('privileges'),
   reason: t('reason'),
   redirectHost: t('host'),
@@ -98,6 +99,7 @@ const names: Readonly<Record<string, Text>> = {
   text: t('text'),
   throttle: t('rate limit'),
   timeZone: t('time zone'),
+  tokens: t('tokens'),
 }
 
 /** Values that stand for something, by the name of the member. `none`: a list without entries. */

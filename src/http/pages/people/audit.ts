@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { type AuditAction, auditActions } from '../../../access/audit/actions.ts'
 import { type AuditEntry, type AuditOf, listAudit } from '../../../access/audit/audit.ts'
-import type { Session } from '../../../access/people/sessions.ts'
+import type { Person } from '../../../access/people/sessions.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
@@ -84,18 +84,17 @@ export async function auditPage(
   reply: FastifyReply,
   { limit, before }: z.output<typeof auditQuery>,
 ) {
-  const { session, routeOptions } = reply.request
+  const { person, routeOptions } = reply.request
   // Reads one more than requested, to detect older entries.
-  const found = await listAudit(services, ownerOf(session), { limit: limit + 1, before })
+  const found = await listAudit(services, ownerOf(person), { limit: limit + 1, before })
   const entries = found.slice(0, limit)
   const last = found.length > limit ? entries.at(-1) : undefined
   const next = last && new URLSearchParams({ limit: String(limit), before: String(last.id) })
   const older = next ? `${routeOptions.url}?${next}` : null
-  if (!session || !wantsHtml(reply.request)) {
+  if (!person || !wantsHtml(reply.request)) {
     if (older !== null) reply.header('link', `<${older}>; rel="next"`)
     return entries
   }
-  const { person } = session
   const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
   const named = await namesByStore(services.db, entries)
   const words = { ...languageFor(reply.request), timeZone }
@@ -136,8 +135,7 @@ async function namesIn(reader: Parameters<typeof readReturnList>[0], entries: re
   }
 }
 
-function ownerOf(session: Session | null): AuditOf {
-  const person = session?.person
+function ownerOf(person: Person | null): AuditOf {
   if (person?.kind === 'merchant') return { storeId: person.store.id }
   if (person?.kind === 'developer') return { developerId: person.id }
   return 'all'

@@ -82,8 +82,8 @@ function authenticatorPages(app: FastifyInstance, services: FactorServices, area
     const codes = await confirmAuthenticator(services, sessionOf(request), { Code }, actorOf(request))
     return showCodes(reply, area, codes, 'authenticator-added')
   }
-  form(`${setUp}/confirm`, confirm, (request, _reply, { kind }) =>
-    kind === 'conflict' ? again(request) : setUpPage(request),
+  form(`${setUp}/confirm`, confirm, (request, _reply, { status }) =>
+    status === 409 ? again(request) : setUpPage(request),
   )
   const remove = async (request: FastifyRequest, reply: FastifyReply) => {
     await removeAuthenticator(services, sessionOf(request), actorOf(request))

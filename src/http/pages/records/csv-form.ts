@@ -36,7 +36,7 @@ export function spreadsheetForm({ decimalSign }: Writing): CsvForm {
     : { headings: 'words', separator: 'comma', decimal: 'point' }
 }
 
-/** The form that an address asks for; of what it leaves out, `otherwise`. Throws `bad-request` for what there is not. */
+/** The form that an address asks for; of what it leaves out, `otherwise`. Throws a 400 for what there is not. */
 export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {
   const chosen = Object.entries(csvChoices).map(([name, choices]) => {
     const given = textIn(query, name)

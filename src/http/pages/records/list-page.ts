@@ -97,7 +97,7 @@ async function readPage(
     const [page, count] = await Promise.all([listed, countUpTo(caller, resource, query, COUNTED_MAX)])
     return { ...page, count }
   } catch (error) {
-    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    if (!(error instanceof StoreFailure) || error.status !== 400) throw error
     return { records: [], next: null, count: 0, failure: error }
   }
 }
@@ -173,7 +173,7 @@ function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, strin
 }
 
 /**
- * Ignores what a list does not know, so that an old address still opens the list. Throws `bad-request` for a filter with several
+ * Ignores what a list does not know, so that an old address still opens the list. Throws a 400 for a filter with several
  * values, unless it compares numbers for equality, and `forbidden` for one that is not offered.
  */
 export function askedIn(query: unknown, service: Service): Asked {

@@ -1,6 +1,6 @@
 import type { ObjectType } from '../../../engine/definition/fields.ts'
 import { describeRecord, type JsonSchema, type Schemas } from '../../../engine/definition/json-schema.ts'
-import { resultItem } from '../../../foundation/values/failure.ts'
+import { errorCodes, resultItem } from '../../../foundation/values/failure.ts'
 import {
   type Content,
   closedObject,
@@ -12,6 +12,7 @@ import {
 } from '../../server/json/openapi.ts'
 import { type ExampleSources, exampleOf } from '../../server/json/openapi-examples.ts'
 import { problemContent } from '../../server/json/problem.ts'
+import { ERROR_CODE } from '../../server/requests/headers.ts'
 import { exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 
 function always(description: string, schema: JsonSchema) {
@@ -39,6 +40,10 @@ export const headers = {
   RateLimit: always(
     'The same state: `r` requests remain; after `t` seconds there are more.',
     matching(String.raw`^"default";r=\d+;t=\d+$`),
+  ),
+  [ERROR_CODE]: always(
+    'Of every refusal, and of a list of which a record was refused: the code of the first one. Each has a page at `/docs/errors/{code}`.',
+    ref('schemas', 'ErrorCode'),
   ),
   ...retryAfter,
   'WWW-Authenticate': {
@@ -92,11 +97,18 @@ export function headerRefs(names: readonly HeaderName[]): Readonly<Record<string
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
 }
 
+const forNew = 'and only to new applications; everybody has it of the first error in X-Error-Code.'
+
 function text(description: string): JsonSchema {
   return { type: 'string', description }
 }
 
 export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
+  ErrorCode: {
+    type: 'string',
+    enum: errorCodes,
+    description: 'Why something was refused, for programs to decide by. Later versions may add codes.',
+  },
   ResponseInfo: {
     ...closedObject(
       {
@@ -104,8 +116,10 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
         Value: text('The identifier; of an error the field, parameter, header or identifier at fault, or nothing.'),
         Status: { ...matching(String.raw`^\d{3}$`), description: 'The HTTP status.' },
         Message: text('What was done; or what is wrong and what is allowed.'),
+        Code: { ...ref('schemas', 'ErrorCode'), description: `Of an error, ${forNew}` },
       },
       'What became of one record.',
+      ['Code'],
     ),
     xml: { name: 'ResponseInfo' },
   },
@@ -127,9 +141,10 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
       type: {
         type: 'string',
         format: 'uri',
-        pattern: String.raw`^urn:store-platform:problem:\d{3}$`,
-        description: 'The same for all errors of a kind.',
+        pattern: String.raw`^(urn:store-platform:problem:\d{3}|https?://.+/docs/errors/[a-z-]+)$`,
+        description: 'The same for all errors of a kind: of a new application the page of the code.',
       },
+      code: { ...ref('schemas', 'ErrorCode'), description: `Why it was refused, ${forNew}` },
       title: text('The status in English words.'),
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'The same as that of the answer.' },
       detail: text('What was wrong with this request.'),
@@ -142,13 +157,19 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
       requestId: text('Also in the header X-Request-Id, and in the log.'),
     },
     'Problem details (RFC 9457).',
+    ['code'],
   ),
-  ProblemError: closedObject({
-    index: { type: 'integer', minimum: 0, description: 'The index of the record in the request, from 0.' },
-    field: text('The field, parameter or header at fault, or nothing.'),
-    status: { type: 'integer', minimum: 200, maximum: 599, description: 'What became of this record alone.' },
-    detail: text('What is wrong with the record and what is allowed; or what was done.'),
-  }),
+  ProblemError: closedObject(
+    {
+      index: { type: 'integer', minimum: 0, description: 'The index of the record in the request, from 0.' },
+      field: text('The field, parameter or header at fault, or nothing.'),
+      status: { type: 'integer', minimum: 200, maximum: 599, description: 'What became of this record alone.' },
+      code: { ...ref('schemas', 'ErrorCode'), description: `Of an error, ${forNew}` },
+      detail: text('What is wrong with the record and what is allowed; or what was done.'),
+    },
+    undefined,
+    ['code'],
+  ),
 }
 
 interface Refusal {
@@ -257,7 +278,7 @@ export function refusalResponses(): Readonly<Record<string, Response>> {
     all.map(([status, refused]) => {
       const { name, description, headers: names, optional } = refused
       const maybe = Object.fromEntries(optional.map((each) => [each, { ...headers[each], required: false }]))
-      const sent = { ...headerRefs(['X-Request-Id', ...names]), ...maybe }
+      const sent = { ...headerRefs(['X-Request-Id', ERROR_CODE, ...names]), ...maybe }
       return [name, { description, headers: sent, content: refusedContent(Number(status), refused) }]
     }),
   )

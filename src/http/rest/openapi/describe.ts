@@ -79,7 +79,7 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
     webhooks,
     tags: servedResources.flatMap((resource) => [
       tagOf(resource),
-      ...endpointsOf(resource).flatMap(({ tag }) => tag ?? []),
+      ...new Set(endpointsOf(resource).flatMap(({ tag }) => tag ?? [])),
     ]),
     servicePaths: paths,
     paths: {
@@ -196,7 +196,8 @@ function responsesOf(
     return { 200: success('A list of one record.', ['ETag'], content), 304: unmodified, ...refusalRefs(READ) }
   }
   const description = gives.size === 'one' ? 'A list of one record.' : 'The records.'
-  if (method === 'POST') return { 200: success(description, replayed, content), ...refusalRefs(WRITE) }
+  if (method === 'POST')
+    return { [gives.isNew ? 201 : 200]: success(description, replayed, content), ...refusalRefs(WRITE) }
   const own: HeaderName[] = gives.size === 'paged' ? ['Link'] : []
   return { 200: success(description, own, content), ...refusalRefs([...READ, ...(gives.refusals ?? [])]) }
 }
@@ -220,7 +221,11 @@ function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): O
       results(done),
     ),
     ...(takes?.many && {
-      206: success('Some of the records failed: a result item for each, in order.', replayed, results(done, refused)),
+      206: success(
+        'Some of the records failed: a result item for each, in order.',
+        ['X-Error-Code', ...replayed],
+        results(done, refused),
+      ),
     }),
     ...refusalRefs(isNew ? WRITE.filter((status) => status !== 404) : WRITE),
   }

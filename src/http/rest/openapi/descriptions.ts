@@ -24,7 +24,9 @@ export function descriptionOf(place: Place): string {
   const { privileges, createdBy } = place.endpoint
   const { named } = place.operation
   const needs =
-    privileges.length === 0 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
+    privileges.length === 0
+      ? []
+      : [`Needs the ${place.operation.access ?? accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
   const creation = createdBy === undefined || place.method !== 'GET' ? [] : [`${createdBy}.`]
   return [named?.description ?? sentencesOf(place), ...creation, ...needs].join(' ')
 }

@@ -23,6 +23,8 @@ function limit(what: 'records' | 'items', max: number, usual: number): Parameter
 }
 
 /** Parameters that several operations share, by component name. */
+const idempotencyKey = { type: 'string', pattern: '^[!-~]{1,255}$', examples: ['0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'] }
+
 export const sharedParameters = {
   Offset: query(
     'offset',
@@ -73,8 +75,16 @@ export const sharedParameters = {
   IdempotencyKey: header(
     'Idempotency-Key',
     'A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer.',
-    { type: 'string', pattern: '^[!-~]{1,255}$', examples: ['0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'] },
+    idempotencyKey,
   ),
+  CheckoutKey: {
+    ...header(
+      'Idempotency-Key',
+      'A text of the caller, new for every order, such as a UUID. It stands for the order of the application in the store as long as the order is there: a request that repeats it gets that order again.',
+      idempotencyKey,
+    ),
+    required: true,
+  },
 }
 
 /** Which members answers show; `type` gives the example. */
@@ -150,11 +160,12 @@ export function operationParameters(place: Place, sample: unknown): (Parameter |
 
 function ownParameters(place: Place, sample: unknown): (Parameter | Ref)[] {
   const { endpoint, operation, method } = place
-  const { gives, named } = operation
+  const { gives, named, needsKey, access } = operation
   if (gives.kind === 'own' && method === 'GET') {
     return [...gives.parameters, ...(gives.size === 'one' ? [] : [orderBy(gives.type)]), select(gives.type)]
   }
-  if (named !== undefined && method === 'POST') return shared('IdempotencyKey')
+  if (access === 'read') return []
+  if (named !== undefined && method === 'POST') return shared(needsKey ? 'CheckoutKey' : 'IdempotencyKey')
   if (gives.kind === 'list' && gives.filters === null) {
     return [...shared('ItemLimit', 'Offset', 'ItemCursor'), select(gives.type), orderBy(gives.type)]
   }

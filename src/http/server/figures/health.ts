@@ -9,6 +9,7 @@ import { isOperatorKey } from '../../../foundation/values/secrets.ts'
 import {
   type ApiPart,
   closedObject,
+  errorCode,
   jsonAnswer,
   type Operation,
   openOperation,
@@ -88,7 +89,7 @@ const readiness: Operation = {
         'They can.',
         closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
       ),
-      400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
+      400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo'), errorCode),
       503: jsonAnswer(
         'They cannot.',
         closedObject({

@@ -12,10 +12,12 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import {
   type ApiPart,
   type Content,
+  errorCode,
   jsonAnswer,
   type Operation,
   type Parameter,
   type PathItem,
+  personToken,
   query as queryParameter,
   type Ref,
   type Response,
@@ -91,7 +93,7 @@ export function done(description: string): JsonAnswer<ResultItem> {
 export interface BodyType<Body, Services> {
   readonly isOptional?: boolean
   describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
-  /** Throws `bad-request` for an invalid body. */
+  /** Throws a 400 for an invalid body. */
   read(request: FastifyRequest, services: Services): Body
 }
 
@@ -122,7 +124,7 @@ export interface JsonCall<Ids extends string, Query, Body, Value> {
   readonly reply: FastifyReply
   readonly ids: Readonly<Record<Ids, number>>
   readonly query: Query
-  /** Returns the validated body, or throws `bad-request`. Lazy: a handler can answer 404 for a missing record first. */
+  /** Returns the validated body, or throws a 400. Lazy: a handler can answer 404 for a missing record first. */
   readonly body: () => Body
   /**
    * For a route that `storesAnswer`: makes the answer to store in the transaction of the change, from what the change
@@ -154,6 +156,8 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly needs?: readonly Need[]
   /** Whether people must have shown a password or passkey in the last 15 minutes. Omitted: `needs` decides. */
   readonly proof?: boolean
+  /** Whether people's tokens reach it, where it answers JSON. Omitted: none does. */
+  readonly tokens?: boolean
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
@@ -233,12 +237,12 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route> & DataServices,
 ): void {
   for (const route of routes) {
-    const { method, path, roles, needs, proof, isStreamed = false } = route
+    const { method, path, roles, needs, proof, tokens = false, isStreamed = false } = route
     app.route({
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
-      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), streamed: isStreamed },
+      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), tokens, streamed: isStreamed },
       handler: handlerOf(route, services),
     })
   }
@@ -289,7 +293,10 @@ export function describeRoutes(routes: readonly DescribedRoute[]): ApiPart {
     components: {
       schemas: Object.fromEntries(schemas),
       responses: Object.assign({}, ...groups.map(refusalsOf)),
-      securitySchemes: Object.fromEntries(groups.map(({ credential: { name, scheme } }) => [name, scheme])),
+      securitySchemes: {
+        ...Object.fromEntries(groups.map(({ credential: { name, scheme } }) => [name, scheme])),
+        ...(routes.some(({ tokens }) => tokens) && { personToken }),
+      },
     },
   }
 }
@@ -306,7 +313,11 @@ function describe(route: DescribedRoute, schemas: Schemas): Operation {
     summary,
     description,
     tags: [group.tag],
-    security: [{ [group.credential.name]: [] }, ...(group.credential.isOptional ? [{}] : [])],
+    security: [
+      { [group.credential.name]: [] },
+      ...(route.tokens ? [{ personToken: [] }] : []),
+      ...(group.credential.isOptional ? [{}] : []),
+    ],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
     responses: Object.fromEntries([
@@ -362,7 +373,7 @@ function withoutDialect({ $schema, ...schema }: z.core.JSONSchema.BaseSchema) {
 }
 
 export function refusal(description: string, headers: Response['headers'] = {}): Response {
-  return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers)
+  return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), { ...errorCode, ...headers })
 }
 
 /** The answer to a request with an Idempotency-Key may be a replay. */

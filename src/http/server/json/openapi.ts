@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
+import { ERROR_CODE } from '../requests/headers.ts'
 
 /** `{"$ref": "#/components/…"}` */
 export type Ref = { readonly $ref: string }
@@ -71,9 +72,13 @@ export type Examples = Readonly<
   Record<string, { readonly path?: Readonly<Record<string, string | number>>; readonly body?: unknown }>
 >
 
-/** The schema of an object that has all of these members and no others. */
-export function closedObject(properties: Readonly<Record<string, JsonSchema>>, description?: string): JsonSchema {
-  const required = Object.keys(properties)
+/** The schema of an object that has all of these members, of which some are optional, and no others. */
+export function closedObject(
+  properties: Readonly<Record<string, JsonSchema>>,
+  description?: string,
+  optional: readonly string[] = [],
+): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name))
   return { type: 'object', ...(description && { description }), properties, required, additionalProperties: false }
 }
 
@@ -87,7 +92,7 @@ export function openOperation(
   const unreadable = jsonAnswer(
     'No request that HTTP allows, such as one without Host.',
     ref('schemas', 'ArrayOfResponseInfo'),
-    {},
+    errorCode,
     [resultItem('Error', '', 400, 'The header Host is missing')],
   )
   return {
@@ -110,6 +115,9 @@ export function ref(kind: keyof Components, name: string): Ref {
 
 export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
 
+/** Of every refusal. */
+export const errorCode = { [ERROR_CODE]: ref('headers', ERROR_CODE) }
+
 export const retryAfter = {
   'Retry-After': {
     description: 'Seconds to wait before retrying.',
@@ -126,4 +134,12 @@ export function jsonAnswer(
 ): Response {
   const content = { 'application/json': { schema, ...(example !== undefined && { example }) } }
   return { description, headers: { ...requestId, ...headers }, content }
+}
+
+/** The security scheme of routes that people's tokens reach. */
+export const personToken = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'A token of a person, `spt_` and 43 characters, made on the account page or at `/account/tokens` and `/developers/account/tokens`. Not beside the cookie of a session.',
 }

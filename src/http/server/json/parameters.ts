@@ -16,14 +16,14 @@ export const pageQuery = namedObject({
 
 const NO_ID = `must be a whole number from 1 to ${INT32_MAX}`
 
-/** Returns the ids in an address by their parameter names. Throws `bad-request` for what no record can have. */
+/** Returns the ids in an address by their parameter names. Throws a 400 for what no record can have. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
   const texts = params as Readonly<Record<Name, string>>
   const read = names.map((name) => ({ name, id: /^\d{1,16}$/.test(texts[name]) ? Number(texts[name]) : 0 }))
   const faults = read.filter(({ id }) => id < 1 || id > INT32_MAX).map(({ name }) => ({ field: name, problem: NO_ID }))
   if (faults.length > 0) {
     const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-    throw new StoreFailure('bad-request', message, { field: faults[0]?.field ?? '', faults })
+    throw new StoreFailure('invalid-value', message, { field: faults[0]?.field ?? '', faults })
   }
   return Object.fromEntries(read.map(({ name, id }) => [name, id])) as Record<Name, number>
 }

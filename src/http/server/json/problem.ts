@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ResultsAnswer } from '../../../engine/definition/endpoints.ts'
+import type { ErrorCode } from '../../../foundation/values/failure.ts'
 import { type Content, ref } from './openapi.ts'
 
 /** What an empty 404 means. */
@@ -9,24 +10,38 @@ export const NO_SUCH_RECORD = 'There is no such record'
 type Refused = Pick<ResultsAnswer, 'status' | 'items' | 'parts'>
 
 /** A refusal in the form of RFC 9457 (the schema Problem), with two members of our own: `errors` and `requestId`. */
-function problemOf({ status, items, parts }: Refused, requestId: string) {
+function problemOf({ status, items, parts }: Refused, requestId: string, coded?: Coded) {
+  const codeOf = (code: ErrorCode | undefined) => coded && code && { code }
   return {
-    type: `urn:store-platform:problem:${status}`,
+    type: coded ? pageOfCode(coded.baseUrl, coded.code) : `urn:store-platform:problem:${status}`,
+    ...codeOf(coded?.code),
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail: items.length === 0 ? NO_SUCH_RECORD : items.map(({ Message }) => Message).join('; '),
-    errors: items.flatMap(({ Value, Status, Message }, index) => {
-      const all = parts?.get(index) ?? []
-      if (all.length > 0) return all.map(({ field, status, message }) => ({ index, field, status, detail: message }))
-      return { index, field: Value, status: Number(Status), detail: Message }
+    errors: items.flatMap(({ Value, Status, Message, Code }, index) => {
+      const all = (parts?.get(index) ?? []).map(({ code, field, status, message }) => {
+        return { index, field, status, ...codeOf(code), detail: message }
+      })
+      return all.length > 0 ? all : { index, field: Value, status: Number(Status), ...codeOf(Code), detail: Message }
     }),
     requestId,
   }
 }
 
+/** What new applications are told too: the code, and the page that says what to do, below `baseUrl`. */
+interface Coded {
+  readonly code: ErrorCode
+  readonly baseUrl: string
+}
+
+/** The address of the page of a code. */
+export function pageOfCode(baseUrl: string, code: ErrorCode): string {
+  return `${baseUrl}/docs/errors/${code}`
+}
+
 /** Sends a refusal in that form. */
-export function sendProblem(reply: FastifyReply, refused: Refused): FastifyReply {
-  const problem = JSON.stringify(problemOf(refused, reply.request.id))
+export function sendProblem(reply: FastifyReply, refused: Refused, coded?: Coded): FastifyReply {
+  const problem = JSON.stringify(problemOf(refused, reply.request.id, coded))
   return reply.code(refused.status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(problem)
 }
 

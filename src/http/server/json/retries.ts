@@ -9,7 +9,14 @@ import {
   rememberItem,
 } from '../../../engine/changing/idempotency.ts'
 import { type DataServices, type Db, inTransaction } from '../../../foundation/database/client.ts'
-import { type FailureKind, type ResultItem, resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
+import {
+  codeOfStatus,
+  type ErrorCode,
+  errorCodes,
+  type ResultItem,
+  resultItem,
+  StoreFailure,
+} from '../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 
 /** The keys of these routes belong to no store, because some of the routes do not either. */
@@ -37,7 +44,9 @@ export interface RetryableChange<Services> {
 /** A stored answer. It is sealed, because it may contain secrets. */
 type Outcome =
   | { readonly status: number; readonly body: unknown }
-  | { readonly kind: FailureKind; readonly message: string; readonly field: string; readonly logMessage: string }
+  | Pick<StoreFailure, 'code' | 'status' | 'message' | 'field' | 'logMessage'>
+  /** As early versions stored it. */
+  | (Pick<StoreFailure, 'message' | 'field' | 'logMessage'> & { readonly kind: string })
 
 /**
  * Makes a change with an `Idempotency-Key` once, and returns its answer. The answer is stored in the transaction of the
@@ -75,7 +84,7 @@ function textOf(body: unknown): string {
   try {
     return JSON.stringify(body ?? null)
   } catch {
-    throw new StoreFailure('bad-request', 'The body is nested too deeply')
+    throw new StoreFailure('malformed-body', 'The body is nested too deeply')
   }
 }
 
@@ -98,8 +107,8 @@ async function runStoring(
 /** Stores a final refusal; after any other error, ends the attempt. Returns the error to answer. */
 async function failed(keys: Keys, attempt: Attempt, secrets: Secrets, error: unknown, log: Log): Promise<unknown> {
   if (isFinal(error)) {
-    const { kind, message, field, logMessage } = error
-    const item = sealed(secrets, { kind, message, field, logMessage })
+    const { code, status, message, field, logMessage } = error
+    const item = sealed(secrets, { code, status, message, field, logMessage })
     const reason = await rememberItem(keys, attempt, item).catch((reason) => reason)
     if (reason === undefined) return error
     await endAttempt(keys, attempt, log)
@@ -120,7 +129,13 @@ function sealed(secrets: Secrets, outcome: Outcome): ResultItem {
 function replay(secrets: Secrets, { Value }: ResultItem, reply: FastifyReply): unknown {
   const outcome: Outcome = JSON.parse(secrets.open(Value))
   reply.header('idempotency-replayed', 'true')
-  if ('kind' in outcome) throw new StoreFailure(outcome.kind, outcome.message, outcome)
+  if ('code' in outcome) throw new StoreFailure(outcome.code, outcome.message, outcome)
+  if ('kind' in outcome) throw new StoreFailure(codeOfKind(outcome.kind), outcome.message, outcome)
   reply.code(outcome.status)
   return outcome.body
+}
+
+/** The code of what early versions named by one word for each status. */
+function codeOfKind(kind: string): ErrorCode {
+  return errorCodes.find((code) => code === kind) ?? codeOfStatus(kind === 'conflict' ? 409 : 400)
 }

@@ -16,6 +16,11 @@ declare module 'fastify' {
     needs?: readonly Need[]
     /** Whether a person must have shown a password or passkey in the last 15 minutes. Omitted: `asksProof` (guard.ts) derives it. */
     proof?: boolean
+    /**
+     * Whether a person's token reaches the route (src/access/people/person-tokens.ts). One that asks people for a proof, which no token is,
+     * bounds by itself what a token reaches.
+     */
+    tokens?: boolean
     /** It is about the person rather than the store, and open without the second factor that the store requires. */
     ofPerson?: boolean
   }

@@ -5,10 +5,10 @@ import { TLSSocket } from 'node:tls'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Logger } from 'pino'
 import { failureOf } from '../../../foundation/database/outage.ts'
-import { resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
+import { type ErrorCode, resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
 import { acceptsProblem, sendProblem } from '../json/problem.ts'
 import { endConnection } from './connections.ts'
-import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
+import { anyOrigin, commonHeaders, ERROR_CODE, type HeaderOptions } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -52,10 +52,10 @@ export function failureIn(
   wordings: Readonly<Record<string, Refusal>>,
 ): StoreFailure {
   const failure = refusalByFastify(error, wordings) ?? failureOf(error)
-  const { kind, logMessage: reason, logDetail: detail } = failure
-  if (kind === 'defect') request.log.error({ err: error }, 'request failed')
+  const { code, logMessage: reason, logDetail: detail } = failure
+  if (code === 'internal-error') request.log.error({ err: error }, 'request failed')
   else noteRefusal(request, { reason, detail })
-  const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
+  const retryAfter = failure.retryAfterSeconds ?? (code === 'unavailable' ? 1 : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return failure
 }
@@ -69,16 +69,25 @@ function refusalByFastify(
   const wording = wordings[code]
   if (wording !== undefined) return new StoreFailure(...wording)
   const isRefusal = statusCode >= 400 && statusCode < 500
-  return isRefusal ? new StoreFailure('bad-request', 'Bad request', { logDetail: code }) : null
+  return isRefusal ? new StoreFailure('malformed-request', 'Bad request', { logDetail: code }) : null
 }
+
+/** What a program is told. */
+export type Said = Pick<StoreFailure, 'code' | 'status' | 'message'> & { readonly field?: string | undefined }
 
 export function errorBody(status: number, message: string, field = '') {
   return [resultItem('Error', field, status, message)]
 }
 
+/** Says the code of a refusal (rest-protocol §5.5). */
+export function sayCode(reply: FastifyReply, code: ErrorCode): FastifyReply {
+  return reply.header(ERROR_CODE, code)
+}
+
 /** Sends a refusal to a program: as problem details if it accepts them by name, else as a list of one result item. */
-export function sendRefusal(reply: FastifyReply, status: number, message: string, field = ''): FastifyReply {
+export function sendRefusal(reply: FastifyReply, { code, status, message, field = '' }: Said): FastifyReply {
   const items = errorBody(status, message, field)
+  sayCode(reply, code)
   const isProblem = acceptsProblem(reply.request.headers.accept)
   return isProblem ? sendProblem(reply, { status, items }) : reply.code(status).send(items)
 }
@@ -96,8 +105,12 @@ export function answerUnroutable(
 ): FastifyReply {
   const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
   request.log.info({ method: request.method, status }, 'request')
-  reply.headers({ ...commonHeaders(options, request.id, request.protocol), ...anyOrigin })
-  return sendPage(status, message) ?? sendRefusal(reply, status, message)
+  reply.headers({
+    ...commonHeaders(options, request.id, request.protocol),
+    ...anyOrigin,
+    'access-control-expose-headers': ERROR_CODE,
+  })
+  return sendPage(status, message) ?? sendRefusal(reply, { code: 'malformed-request', status, message })
 }
 
 /** Answers connections that fail before a request exists: malformed, oversized or timed-out headers. */
@@ -120,6 +133,7 @@ export function answerUnreadable(
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     ...commonHeaders(config, id, socket instanceof TLSSocket ? 'https' : 'http'),
+    [ERROR_CODE]: status === 408 ? 'request-timeout' : 'malformed-request',
     Connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

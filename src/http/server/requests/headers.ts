@@ -35,6 +35,9 @@ export function setCommonHeaders(app: FastifyInstance, options: HeaderOptions): 
 /** Allows pages of any site to read a response (CORS). A page must send the keys itself; cookies are ignored. */
 export const anyOrigin = { 'access-control-allow-origin': '*' }
 
+/** Has the code of a refusal. */
+export const ERROR_CODE = 'X-Error-Code'
+
 /** The request headers of REST that CORS does not allow by default. `*` would exclude Authorization. */
 const requestHeaders =
   'SecureURL, PrivateKey, Token, Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, ' +

@@ -38,7 +38,7 @@ export function answerInsteadOfNode(app: FastifyInstance): void {
     const fault = faultOf(request.raw, refused)
     if (fault === null) return done()
     const [status, message] = fault
-    sendRefusal(reply.header('connection', 'close'), status, message)
+    sendRefusal(reply.header('connection', 'close'), { code: 'malformed-request', status, message })
   })
 }
 

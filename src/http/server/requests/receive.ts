@@ -12,8 +12,8 @@ const MEGABYTE = 1024 * 1024
 const DISCARDED_BYTES_MAX = 50 * MEGABYTE
 
 /**
- * Reads a request's body. Throws `body-too-large` beyond the limit, `bad-request` if the body ends early, and
- * `throttled` or `unavailable` if too many bytes are in flight. A large body is returned when its turn has come.
+ * Reads a request's body. Throws `body-too-large` beyond the limit, a 400 if the body ends early, and
+ * `rate-limited` or `unavailable` if too many bytes are in flight. A large body is returned when its turn has come.
  */
 export async function receiveBytes(payload: Readable, bytesMax: number): Promise<Buffer> {
   const { headers } = payload as Partial<IncomingMessage>
@@ -34,7 +34,7 @@ async function receiveShort(payload: Readable): Promise<Buffer> {
 }
 
 function endedEarly(error: unknown): StoreFailure {
-  return new StoreFailure('bad-request', 'The body ended early', { logDetail: String(error) })
+  return new StoreFailure('malformed-body', 'The body ended early', { logDetail: String(error) })
 }
 
 async function receiveCounted(payload: Readable, bytesMax: number, declared: number): Promise<Buffer> {

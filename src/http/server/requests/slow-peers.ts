@@ -106,7 +106,8 @@ function cutBody({ request: { raw }, reply }: ArrivingBody): void {
   else {
     // Node does not tell the reader of an answered request's body that its connection is closed.
     raw.socket.once('close', () => raw.destroy())
-    sendRefusal(reply.header('connection', 'close'), 408, 'The body was not sent in time')
+    const said = { code: 'request-timeout', status: 408, message: 'The body was not sent in time' } as const
+    sendRefusal(reply.header('connection', 'close'), said)
   }
 }
 

@@ -40,7 +40,7 @@ function bucketOf(key: string): BucketName | null {
   return bucket
 }
 
-/** Sets the rate limit headers of a response, as on every throttled route. Throws `throttled` for a refused request. */
+/** Sets the rate limit headers of a response, as on every throttled route. Throws `rate-limited` for a refused request. */
 export function showBucket(
   reply: { headers(values: Record<string, string>): unknown },
   { capacity, leakPerSecond }: RateLimit,

@@ -116,7 +116,7 @@ export function readCustomerKey(data: CustomerData): { altContactId: string } | 
   return { id: readWholeNumber(id, 'contactid') }
 }
 
-/** Reads a new customer, with the documented defaults, or a change: an empty value clears its field. Throws `bad-request`. */
+/** Reads a new customer, with the documented defaults, or a change: an empty value clears its field. Throws a 400. */
 export function readFields(data: CustomerData, mode: 'create' | 'update', timeZone: string): Patch {
   const sent = mode === 'create' ? new Map([['custenabled', '0'], ...data]) : data
   const body = Object.entries(fieldNames).flatMap(([name, field]) => {
@@ -137,8 +137,9 @@ export function underSentName(error: unknown): never {
   const name = Object.keys(fieldNames).find(isField)
   if (!(error instanceof StoreFailure) || name === undefined) throw error
   const renamed = (message: string) => message.replace(/^\w+/, name)
-  throw new StoreFailure(error.kind, renamed(error.message), {
+  throw new StoreFailure(error.code, renamed(error.message), {
     field: error.field,
+    status: error.status,
     logMessage: renamed(error.logMessage),
   })
 }

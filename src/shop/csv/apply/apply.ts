@@ -98,7 +98,7 @@ async function withNames(run: Run, lines: readonly OpenLine[]) {
 
 /** Whether it keeps the import from going on. */
 function isToBeTriedAgain(outcome: Outcome): outcome is Extract<Outcome, { failure: unknown }> {
-  return 'failure' in outcome && outcome.failure.status >= 500 && outcome.failure.kind !== 'defect'
+  return 'failure' in outcome && outcome.failure.status >= 500 && outcome.failure.code !== 'internal-error'
 }
 
 /** What is asked for by each line, and the results of those that cannot be read: a field may be bounded otherwise by now. */
@@ -180,8 +180,8 @@ function resultOf({ line, recordId }: OpenLine, outcome: Outcome): Result {
 }
 
 function problemOf(failure: StoreFailure): Problem {
-  if (failure.kind === 'defect') return ['', '', 'could not be changed because of an internal error']
-  return [failure.kind === 'not-found' ? '' : failure.field, '', withoutSubject(failure, failure.field)]
+  if (failure.code === 'internal-error') return ['', '', 'could not be changed because of an internal error']
+  return [failure.code === 'not-found' ? '' : failure.field, '', withoutSubject(failure, failure.field)]
 }
 
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {

@@ -65,10 +65,11 @@ async function makeOrFail(
     for (const [number, id] of await makeSome(run, names, made.ids)) made.ids.set(number, id)
   } catch (error) {
     const failure = failureOf(error)
-    if (failure.kind === 'in-progress' || (failure.status >= 500 && failure.kind !== 'defect')) throw error
+    if (failure.code === 'in-progress' || (failure.status >= 500 && failure.code !== 'internal-error')) throw error
     if (names.length > 1) for (const name of names) await makeOrFail(run, [name], made)
     else {
-      if (failure.kind === 'defect') run.log.error({ err: error }, 'a record that a CSV file names could not be made')
+      if (failure.code === 'internal-error')
+        run.log.error({ err: error }, 'a record that a CSV file names could not be made')
       made.failures.set(names[0]?.number ?? 0, failure)
     }
   }

@@ -101,7 +101,7 @@ async function apply(services: CsvImportServices, claimed: Import, isStopping: (
     if (after === null) await finish(run)
   } catch (error) {
     // Another process has taken it over.
-    if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
+    if (!(error instanceof StoreFailure) || error.code !== 'in-progress') throw error
   }
 }
 

@@ -95,7 +95,7 @@ export function hiddenColumns(privileges: Privileges, resource: Resource): reado
   return columnsOf(resource).filter(({ field }) => !shows(privileges, field))
 }
 
-/** Reads the first line of an export. Throws `bad-request` with everything that is wrong with it, such as columns that the caller is not shown. */
+/** Reads the first line of an export. Throws a 400 with everything that is wrong with it, such as columns that the caller is not shown. */
 export function readHeadings(
   { privileges }: Pick<Caller, 'privileges'>,
   resource: Resource,
@@ -160,5 +160,5 @@ export function missing(resource: Resource, names: ReadonlySet<string>, advice =
 
 export function refusal(problems: readonly string[]): StoreFailure {
   const faults: Fault[] = problems.map((problem) => ({ field: '', problem }))
-  return new StoreFailure('bad-request', problems.join(' '), { faults })
+  return new StoreFailure('invalid-value', problems.join(' '), { faults })
 }

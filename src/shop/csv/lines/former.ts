@@ -47,7 +47,7 @@ export function withoutAdjust(body: object): { readonly body: Json; readonly adj
   return { body: Object.keys(own).length === 0 ? others : { ...others, SKUInfo: own }, adjust }
 }
 
-/** A body of the platform's own, which may add a part of a piece to a stock. Throws `bad-request` that names the field. */
+/** A body of the platform's own, which may add a part of a piece to a stock. Throws a 400 that names the field. */
 export function patchOf(resource: Resource, stored: object, timeZone: string): Patch {
   const { body, adjust } = withoutAdjust(stored)
   const patch = readPatch(resource.fields, body, { mode: 'update', timeZone })

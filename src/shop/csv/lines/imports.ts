@@ -90,7 +90,7 @@ async function makeRoom({ db, store, now }: Caller): Promise<void> {
       AND "state" <> 'applying' AND ("state" <> 'reading' OR ${isFree(leases.csvReading, now)})`
   const kept = await db.csvImport.count({ where: { storeId: store.id } })
   if (kept < IMPORTS_MAX) return
-  throw new StoreFailure('conflict', `${IMPORTS_MAX} changes are being made. Wait until one of them is done.`)
+  throw new StoreFailure('limit-reached', `${IMPORTS_MAX} changes are being made. Wait until one of them is done.`)
 }
 
 const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'refused' } as const

@@ -21,7 +21,7 @@ const HEADING_LENGTH_MAX = 64 * 1024
 /**
  * Returns the rows of a file with line feeds, beginning with the headings. Empty rows are left out. The first line decides
  * whether commas, semicolons or tabs separate the cells: the headings, or a line `sep=;` before them, which Excel reads too.
- * Throws `bad-request` that names the line, and `body-too-large` beyond 100,000 records.
+ * Throws a 400 that names the line, and `body-too-large` beyond 100,000 records.
  */
 export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> {
   const { separator, rest } = await beginningOf(text)
@@ -79,10 +79,9 @@ async function beginningOf(text: AsyncIterable<string>) {
   for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
     head += next.value
     if (/[^\n]\n/.test(head)) break
-    if (head.length > HEADING_LENGTH_MAX)
-      throw new StoreFailure('bad-request', 'The first line of the file is too long.')
+    if (head.length > HEADING_LENGTH_MAX) throw new StoreFailure('too-long', 'The first line of the file is too long.')
   }
-  if (head.trim() === '') throw new StoreFailure('bad-request', 'The file is empty.')
+  if (head.trim() === '') throw new StoreFailure('malformed-body', 'The file is empty.')
   const [before = '', first = ''] = /^(\n*)(.*)/.exec(head)?.slice(1) ?? []
   // Every second byte of ASCII in UTF-16, which nothing else tells from UTF-8 without a mark.
   if (first.includes('\0')) throw notUtf8(before.length + 1)
@@ -90,7 +89,7 @@ async function beginningOf(text: AsyncIterable<string>) {
   const separator = named ?? separatorIn(first)
   if (!separators.includes(separator)) {
     const problem = `The cells of the file are separated by "${separator}". Separate them by commas, semicolons or tabs.`
-    throw new StoreFailure('bad-request', problem)
+    throw new StoreFailure('malformed-body', problem)
   }
   async function* rest() {
     // Lines are counted as they stand in the file.
@@ -120,5 +119,5 @@ const problems: Readonly<Record<string, string>> = {
 
 function problemAt(line: number, error: unknown): unknown {
   const problem = problems[(error as { code?: string }).code ?? '']
-  return problem === undefined ? error : new StoreFailure('bad-request', `The record at line ${line} ${problem}.`)
+  return problem === undefined ? error : new StoreFailure('malformed-body', `The record at line ${line} ${problem}.`)
 }

@@ -16,7 +16,7 @@ export interface Letters {
 /**
  * The text of a file, in pieces, with only line feeds as line ends: UTF-8, or UTF-16 where the file begins with its byte order mark, or
  * Windows-1252 where no line before the first that is not UTF-8 has letters beyond ASCII. Notes in `letters` that it is Windows-1252:
- * the caller says whether that will do. Without `letters`, Windows-1252 is refused. Throws `bad-request` that names the first line which is
+ * the caller says whether that will do. Without `letters`, Windows-1252 is refused. Throws a 400 that names the first line which is
  * none of these.
  */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>, letters?: Letters): AsyncGenerator<string> {
@@ -94,7 +94,7 @@ function wholeLength(bytes: Buffer): number {
 }
 
 function notText(message: string): StoreFailure {
-  return new StoreFailure('bad-request', message)
+  return new StoreFailure('malformed-body', message)
 }
 
 /** Refuses a file of another encoding by the line that shows it. */

@@ -43,7 +43,7 @@ export interface TakenIn {
 /**
  * Reads a CSV file, compares its records with the store's and stores what it would change, which changes nothing yet. What the
  * headings mean is known of exports and of the file of the platform that the merchant comes from; the rows of any other file are kept.
- * Takes the memory of a hundred records, whatever the file has. Throws `bad-request` for a file that cannot be read, and stores nothing
+ * Takes the memory of a hundred records, whatever the file has. Throws a 400 for a file that cannot be read, and stores nothing
  * of it then.
  */
 export async function takeIn(caller: Caller, resource: Resource, file: CsvFile): Promise<TakenIn> {
@@ -116,7 +116,7 @@ async function readBatches(
     await addLines(caller, reading, lines)
     count += batch.length
   }
-  if (count === 0) throw new StoreFailure('bad-request', NO_LINES)
+  if (count === 0) throw new StoreFailure('malformed-body', NO_LINES)
   await addNames(caller, reading.id, references.newNames.used)
 }
 
@@ -133,7 +133,7 @@ async function keep(
     await keepPart(caller, { resource, id: reading.id }, { part: ++part, rows, secretPlaces })
     await renewReading(caller, reading)
   }
-  if (part === 0) throw new StoreFailure('bad-request', NO_LINES)
+  if (part === 0) throw new StoreFailure('malformed-body', NO_LINES)
 }
 
 /** The batches of a file. Throws where `letters` has a line that is not UTF-8; null: that will do. */
@@ -156,7 +156,7 @@ interface Beginning {
 
 async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenerator<Row>): Promise<Beginning> {
   const { value } = await rows.next()
-  if (value === undefined) throw new StoreFailure('bad-request', 'The file is empty.')
+  if (value === undefined) throw new StoreFailure('malformed-body', 'The file is empty.')
   const first = value as Row
   const { cells } = first
   const names = cells.map((cell) => printable(cell.trim()))

@@ -47,7 +47,7 @@ export async function isPutBackable({ db, store }: Caller, found: Import): Promi
 
 /** Works out what puts back what an import replaced, which changes nothing yet, and returns the id of that change. */
 export async function putBack(caller: Caller, found: Import): Promise<number> {
-  if (!(await isPutBackable(caller, found))) throw new StoreFailure('conflict', 'This change cannot be put back')
+  if (!(await isPutBackable(caller, found))) throw new StoreFailure('invalid-state', 'This change cannot be put back')
   const resource = resourceNamed(found.service)
   const names = await listNames(caller, found.id)
   const ids = new Map(names.flatMap(({ number, recordId }) => (recordId === null ? [] : [[number, recordId] as const])))
@@ -88,7 +88,7 @@ const TEXT_WHOLE_MAX = 200
 /** The same of a change in the history, of one record. */
 export async function putEntryBack(caller: Caller, resource: Resource, entry: HistoryEntry): Promise<number> {
   if (!isEntryWhole(resource, entry)) {
-    throw new StoreFailure('conflict', 'The history has not kept everything that this change replaced')
+    throw new StoreFailure('invalid-state', 'The history has not kept everything that this change replaced')
   }
   const { id, recordId, at, importId, changed } = entry
   const text = await getRecord(caller, resource, recordId)

@@ -14,7 +14,7 @@ export async function readGroupNames(caller: Caller, ids: Iterable<number>): Pro
 
 /**
  * Returns the id of the customer group with this id, or else with this name, or null. Ignores blanks around a group's
- * name, and case unless it distinguishes groups. Throws `bad-request` for a name that several groups have.
+ * name, and case unless it distinguishes groups. Throws a 400 for a name that several groups have.
  */
 export async function findGroup({ db, store }: Caller, given: string): Promise<number | null> {
   const id = /^\d{1,15}$/.test(given) ? Number(given) : null
@@ -24,6 +24,7 @@ export async function findGroup({ db, store }: Caller, given: string): Promise<n
   if (groups.some((group) => group.id === id)) return id
   const exact = groups.filter(({ name }) => name === given)
   const [group, other] = exact.length > 0 ? exact : groups
-  if (other !== undefined) throw new StoreFailure('bad-request', 'Several customer groups have this name; send the id')
+  if (other !== undefined)
+    throw new StoreFailure('unknown-reference', 'Several customer groups have this name; send the id')
   return group?.id ?? null
 }

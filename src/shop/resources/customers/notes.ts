@@ -43,7 +43,7 @@ export async function addNote(
     const count = await tx.customerNote.count({ where: { storeId: store.id, customerId } })
     if (count >= NOTES_MAX) {
       throw new StoreFailure(
-        'conflict',
+        'limit-reached',
         `A customer has ${NOTES_MAX} notes at most. Delete one that is no longer needed`,
       )
     }
@@ -69,7 +69,7 @@ function readNote(given: string): string {
   const isReadable = text.isWellFormed() && !text.includes('\0')
   if (isReadable && text !== '' && text.length <= NOTE_LENGTH_MAX) return text
   const problem = isReadable ? `must have 1 to ${NOTE_LENGTH_MAX} characters` : 'has a character that text cannot have'
-  throw new StoreFailure('bad-request', `Note ${problem}`, { field: 'Note', faults: [{ field: 'Note', problem }] })
+  throw new StoreFailure('invalid-value', `Note ${problem}`, { field: 'Note', faults: [{ field: 'Note', problem }] })
 }
 
 /** Two forms at once must not add more notes together than each may. */

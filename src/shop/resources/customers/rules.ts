@@ -26,7 +26,9 @@ function settleEmail({ before, after }: Change): void {
   const address = asciiEmail(email.trim())
   after.row.email = address
   if (isEmailAddress(address)) return
-  throw new StoreFailure('bad-request', 'Email must be an e-mail address such as name@shop.example', { field: 'Email' })
+  throw new StoreFailure('invalid-value', 'Email must be an e-mail address such as name@shop.example', {
+    field: 'Email',
+  })
 }
 
 /** Applies the rule of HTML for `<input type=email>`, which takes a domain with letters beyond ASCII too. */

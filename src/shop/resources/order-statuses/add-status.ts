@@ -50,7 +50,7 @@ export async function addOrderStatus(
     })
     if (statuses.length >= STATUSES_MAX) {
       throw new StoreFailure(
-        'conflict',
+        'limit-reached',
         `The store has ${STATUSES_MAX} order statuses, which is the most that it can have`,
       )
     }
@@ -63,7 +63,7 @@ export async function addOrderStatus(
     const { count } = await tx.orderStatus.createMany({ data: [row], skipDuplicates: true })
     if (count === 0) {
       const field = 'OrderStatusID'
-      throw new StoreFailure('conflict', `${field} ${added} is a status that the store has already`, { field })
+      throw new StoreFailure('not-unique', `${field} ${added} is a status that the store has already`, { field })
     }
     await refuseEqualTexts(tx, storeId)
     await recordAudit(tx, caller.now, {

@@ -84,7 +84,7 @@ export async function refuseEqualTexts(tx: Transaction, storeId: number): Promis
     SELECT min("text") AS "text" FROM "OrderStatus" WHERE "storeId" = ${storeId}
     GROUP BY lower("text") HAVING count(*) > 1 LIMIT 1`
   if (!twice) return
-  throw new StoreFailure('conflict', `Two statuses would have the text ${twice.text}; each needs one of its own`, {
+  throw new StoreFailure('not-unique', `Two statuses would have the text ${twice.text}; each needs one of its own`, {
     field: 'StatusText',
   })
 }

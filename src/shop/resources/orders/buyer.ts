@@ -17,7 +17,7 @@ export async function readBuyer(
 ): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
   if (customerId === null) return { billing: {}, priceLevel: 0 }
   const found = await findBuyer(caller, customerId)
-  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist')
+  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist', 'unknown-reference')
   return { billing: billingOf(found.customer), priceLevel: found.priceLevel }
 }
 
@@ -27,15 +27,21 @@ interface Billed {
   readonly BillingLastName?: unknown
   readonly BillingCompany?: unknown
   readonly BillingEmail?: unknown
+  readonly BillingPhoneNumber?: unknown
 }
 
-/** Returns whose order it is: a person, else a company, else an e-mail address. Empty: nothing says it. */
-export function billedTo({ BillingFirstName, BillingLastName, BillingCompany, BillingEmail }: Billed): string {
-  const texts = [BillingFirstName, BillingLastName, BillingCompany, BillingEmail].map((text) =>
-    String(text ?? '').trim(),
-  )
-  const [first = '', last = '', company = '', email = ''] = texts
-  return [first, last].filter(Boolean).join(' ') || company || email
+const trimmed = (text: unknown) => String(text ?? '').trim()
+
+/** Returns whose order it is: a person, else a company, an e-mail address or a telephone number. Empty: nothing says it. */
+export function billedTo(billed: Billed): string {
+  const { BillingFirstName, BillingLastName, BillingCompany, BillingEmail, BillingPhoneNumber } = billed
+  const name = [BillingFirstName, BillingLastName].map(trimmed).filter(Boolean).join(' ')
+  return name || trimmed(BillingCompany) || trimmed(BillingEmail) || trimmed(BillingPhoneNumber)
+}
+
+/** Whether an order or form has neither an e-mail address nor a telephone number, of which a guest needs one. */
+export function isWithoutContact({ BillingEmail, BillingPhoneNumber }: Readonly<Record<string, unknown>>): boolean {
+  return trimmed(BillingEmail) === '' && trimmed(BillingPhoneNumber) === ''
 }
 
 /** A customer as somebody is shown who places an order for them. */

@@ -30,7 +30,7 @@ export function chooseOptions(product: SoldProduct, optionIds: readonly number[]
   const choices = optionIds.map((id) => {
     const choice = choiceOf(product, id)
     if (choice) return choice
-    throw wrongField(path, `names ${id}, which is not an option of ${product.sku}`)
+    throw wrongField(path, `names ${id}, which is not an option of ${product.sku}`, 'unknown-reference')
   })
   for (const set of product.optionSets) {
     const count = choices.filter((choice) => choice.set === set).length
@@ -39,7 +39,11 @@ export function chooseOptions(product: SoldProduct, optionIds: readonly number[]
     }
     if (count === 0 && mustBeChosen(set)) {
       const ids = (set.OptionList ?? []).slice(0, IDS_SHOWN_MAX).map(({ OptionID }) => OptionID)
-      throw wrongField(path, `must name an option of "${set.OptionSetName ?? ''}", such as ${ids.join(', ')}`)
+      throw wrongField(
+        path,
+        `must name an option of "${set.OptionSetName ?? ''}", such as ${ids.join(', ')}`,
+        'missing-field',
+      )
     }
   }
   return choices

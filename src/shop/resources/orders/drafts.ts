@@ -123,7 +123,7 @@ export async function deleteDraft({ db, store, identityId }: DraftOwner, id: num
 
 /**
  * Throws the draft of an order away in the transaction that places the order. What another page has kept since stays. Throws
- * `conflict` where there is no such draft: it may have been placed a moment ago.
+ * a 409 where there is no such draft: it may have been placed a moment ago.
  */
 export async function endDraft(
   { db, store, identityId }: Pick<DraftOwner, 'store' | 'identityId'> & { readonly db: DraftOwner['db'] | Transaction },
@@ -135,7 +135,7 @@ export async function endDraft(
   if (count > 0 || (await db.orderDraft.findFirst({ where: mine, select: { id: true } })) !== null) return
   const message =
     'The draft of this order was placed or thrown away meanwhile. If you want to place this order too, press the button again'
-  throw new StoreFailure('conflict', message)
+  throw new StoreFailure('invalid-state', message)
 }
 
 function oldest(now: () => Date): Date {

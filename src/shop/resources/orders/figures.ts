@@ -53,7 +53,7 @@ export function refuseDiscountAbove(lines: readonly bigint[], order: Values, cur
   if (discount <= 0n || discount <= goods) return
   const [cost, off] = [goods, discount].map((amount) => `${toNumber(amount)} ${currency}`)
   const known = `the goods cost ${cost}, and the discounts of the order are ${off} together`
-  throw wrongField(discountField(order), `must not be above the goods: ${known}`)
+  throw wrongField(discountField(order), `must not be above the goods: ${known}`, 'out-of-range')
 }
 
 /** The wire name of the discount that a refusal of the order's discounts names. */

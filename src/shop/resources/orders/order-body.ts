@@ -72,12 +72,8 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
   refuseNames(orders.fields.shown, body, '')
   const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
-  const { OrderItemList = [], ShipmentList = [] } = patch.lists
-  refuseItems(OrderItemList)
-  refuseNegative(patch, orders.fields, orderAmounts, '')
-  for (const [index, shipment] of ShipmentList.entries()) {
-    refuseNegative(shipment, shipmentList.fields, shipmentAmounts, `ShipmentList[${index}].`)
-  }
+  const [wrong] = wrongIn(patch)
+  if (wrong) throw wrong
   const { statusId = statusNotCompleted } = patch.columns
   if (statusId !== statusNotCompleted) {
     const allowed = `${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`
@@ -96,34 +92,50 @@ function refuseNames(fields: FieldSet, body: unknown, path: string): void {
     const fieldPath = `${path}${name || given.slice(0, 50)}`
     if (field === undefined) {
       const logMessage = `${path || 'The order: '}a field that cannot be sent`
-      throw new StoreFailure('bad-request', `${fieldPath} is not a field that can be sent`, {
+      throw new StoreFailure('unknown-field', `${fieldPath} is not a field that can be sent`, {
         field: fieldPath,
         logMessage,
       })
     }
     if (isComputed(name, field)) {
-      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent')
+      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent', 'read-only-field')
     }
     if (field.kind !== 'list' || !Array.isArray(member)) continue
     for (const [index, item] of member.entries()) refuseNames(field.fields, item, `${fieldPath}[${index}].`)
   }
 }
 
-function refuseItems(items: readonly Patch[]): void {
+/** Why the items and the amounts of a new order are refused. */
+export function wrongIn(patch: Patch): StoreFailure[] {
+  const { OrderItemList: items = [], ShipmentList: shipments = [] } = patch.lists
+  return [
+    ...wrongItems(items),
+    ...negativeIn(patch, orders.fields, orderAmounts, ''),
+    ...shipments.flatMap((each, at) => negativeIn(each, shipmentList.fields, shipmentAmounts, `ShipmentList[${at}].`)),
+  ]
+}
+
+function wrongItems(items: readonly Patch[]): StoreFailure[] {
   if (items.length === 0 || items.length > ORDER_ITEMS_MAX) {
-    throw wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`)
+    const code = items.length === 0 ? 'missing-field' : 'too-many-items'
+    return [wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`, code)]
   }
-  items.forEach(({ columns }, index) => {
+  return items.flatMap(({ columns }, index) => {
     const path = `OrderItemList[${index}]`
-    if (!columns.productId && !columns.sku) throw wrongField(`${path}.CatalogID`, 'is required, or ItemID')
-    if (columns.quantity === undefined) throw wrongField(`${path}.ItemQuantity`, 'is required')
-    if (Number(columns.quantity) <= 0) throw wrongField(`${path}.ItemQuantity`, 'must be more than 0')
+    const isNamed = Boolean(columns.productId || columns.sku)
+    const isCounted = columns.quantity !== undefined
+    return [
+      ...(isNamed ? [] : [wrongField(`${path}.CatalogID`, 'is required, or ItemID', 'missing-field')]),
+      ...(isCounted ? [] : [wrongField(`${path}.ItemQuantity`, 'is required', 'missing-field')]),
+      ...(isCounted && Number(columns.quantity) <= 0
+        ? [wrongField(`${path}.ItemQuantity`, 'must be more than 0', 'out-of-range')]
+        : []),
+    ]
   })
 }
 
-function refuseNegative({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): void {
-  for (const name of names) {
-    const { column = '' } = fields.get(name) as ValueField
-    if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative')
-  }
+function negativeIn({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): StoreFailure[] {
+  return names
+    .filter((name) => Number(columns[(fields.get(name) as ValueField).column ?? ''] ?? 0) < 0)
+    .map((name) => wrongField(path + name, 'must not be negative', 'out-of-range'))
 }

@@ -1,8 +1,10 @@
 import type { Caller } from '../../../engine/caller.ts'
+import { allOrRefused } from '../../../engine/changing/ignored.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
+import type { StoreFailure } from '../../../foundation/values/failure.ts'
 import { skuKey } from '../products/sku.ts'
 import { lockProducts } from '../products/stock.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
@@ -34,27 +36,47 @@ export interface OrderLine {
   readonly patch: Patch
 }
 
+interface Selling {
+  /** Of the buyer's group, 1 to 10; 0: none. */
+  readonly priceLevel: number
+  /** Whether products that the shop hides may not be sold. */
+  readonly isShopFront?: boolean
+  /** Whether nothing is taken of their stock, so that they are not locked. */
+  readonly isQuote?: boolean
+  /** Where lines that are refused are added and left out. Omitted: they are thrown. */
+  readonly refused?: StoreFailure[]
+}
+
 /**
  * Makes the lines of a new order: finds the products, locks them by ascending id, checks options and quantities,
- * computes prices. Refuses (400) what is unknown, not for sale, or outside the product's bounds.
+ * computes prices. Refuses (400) what is unknown, not for sale, or outside the product's bounds, all of it at once.
  */
-export async function makeLines(caller: Caller, items: readonly Patch[], priceLevel: number): Promise<OrderLine[]> {
+export async function makeLines(
+  caller: Caller,
+  items: readonly Patch[],
+  { priceLevel, isShopFront = false, isQuote = false, refused }: Selling,
+): Promise<OrderLine[]> {
   const named = await findProducts(caller, items)
-  const ids = named.map(({ productId }) => productId)
-  await lockProducts(caller, ids)
+  const ids = named.map((found) => found?.productId ?? 0)
+  if (!isQuote) await lockProducts(caller, ids)
   const products = await readSoldProducts(caller, ids)
   const ordered = new Map<number, bigint>()
   for (const [index, id] of ids.entries()) {
     ordered.set(id, (ordered.get(id) ?? 0n) + exact(Number(items[index]?.columns.quantity)))
   }
-  return items.map((item, index) => {
+  const { currency } = caller.store
+  const make = (item: Patch, index: number) => {
     const path = `OrderItemList[${index}]`
-    const name = named[index] as NamedProduct
+    const name = named[index]
+    if (!name) throw wrongField(`${path}.ItemID`, 'is not the SKU of a product in this store', 'unknown-reference')
     const product = products.get(name.productId)
-    if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+    if (!product || (isShopFront && product.hide)) {
+      throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist', 'unknown-reference')
+    }
     const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
-    return makeLine(item, name, product, { priceLevel, orderedQuantity, path, currency: caller.store.currency })
-  })
+    return makeLine(item, name, product, { priceLevel, orderedQuantity, path, currency })
+  }
+  return allOrRefused(items, make, refused)
 }
 
 interface LineContext {
@@ -72,7 +94,8 @@ function makeLine(
   { priceLevel, orderedQuantity, path, currency }: LineContext,
 ): OrderLine {
   const { details } = product
-  if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)
+  if (product.notForSale)
+    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`, 'not-for-sale')
   const quantity = Number(item.columns.quantity)
   refuseQuantity(product, quantity, `${path}.ItemQuantity`)
 
@@ -82,15 +105,23 @@ function makeLine(
   const variant = named ?? variantOf(product, optionIds)
   refuseOtherSku(item, [product.sku, skuOf(product, variant)], `${path}.ItemID`)
 
-  const { unitPrice, optionPrice } = priceOf(product, {
-    priceLevel,
-    quantity: details.GroupOptionsForQuantityPricing === true ? orderedQuantity : quantity,
-    optionPrice: optionPriceOf(choices, variant),
-    currency,
-  })
+  const { unitPrice: ownPrice } = item.columns
+  const { unitPrice, optionPrice } =
+    ownPrice === undefined
+      ? priceOf(product, {
+          priceLevel,
+          quantity: details.GroupOptionsForQuantityPricing === true ? orderedQuantity : quantity,
+          optionPrice: optionPriceOf(choices, variant),
+          currency,
+        })
+      : { unitPrice: exact(Number(ownPrice)), optionPrice: 0n }
   if (unitPrice + optionPrice < 0n) {
     const each = `${toNumber(unitPrice + optionPrice)} ${currency}`
-    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, whose price with options is below 0: ${each}`)
+    throw wrongField(
+      `${path}.CatalogID`,
+      `names ${product.sku}, whose price with options is below 0: ${each}`,
+      'out-of-range',
+    )
   }
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
@@ -104,8 +135,8 @@ function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: s
   const minimum = Number(details.MinimumQuantity ?? 0)
   const maximum = Number(details.MaximumQuantity ?? 0)
   refuseFraction({ sku, details }, quantity, path)
-  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`)
-  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`)
+  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`, 'out-of-range')
+  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`, 'out-of-range')
   if (details.AllowOnlyMultiples === true && minimum > 0 && exact(quantity) % exact(minimum) !== 0n) {
     throw wrongField(path, `must be a multiple of ${minimum} for ${sku}`)
   }

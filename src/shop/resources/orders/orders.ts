@@ -48,7 +48,7 @@ export const orders = defineResource({
   typeName: 'Order',
   description: 'An order as the shop sold it: who bought what, at which price, how it is paid and where it goes.',
   methods: ['GET', 'PUT'],
-  createdBy: 'Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator',
+  createdBy: 'Orders are placed by POST /Checkout, and by POST /admin/stores/{id}/orders with the key of the operator',
   maxRecords: 300,
   fields: {
     InvoiceNumberPrefix: text(50, {
@@ -133,7 +133,7 @@ export const orders = defineResource({
         column: 'billingEmail',
         label: 'Billing e-mail',
         description:
-          'The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it.',
+          'The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it.',
       }),
     }),
     BillingPaymentMethod: text(LONG_TEXT, {

@@ -15,14 +15,14 @@ import { refusalOf } from '../../../engine/definition/constraints.ts'
 import { orderNew } from '../../../engine/definition/event-kinds.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import type { Document, Row } from '../../../engine/definition/stored-row.ts'
+import type { Document, Row, Stored } from '../../../engine/definition/stored-row.ts'
 import { raise, recordChanges } from '../../../engine/recording/events.ts'
 import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
-import { readBuyer, shippingToBuyer } from './buyer.ts'
+import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
@@ -39,10 +39,17 @@ export interface PlacedOrder {
   readonly orderAmount: number
 }
 
-interface Placing {
+interface Placing extends Terms {
   readonly remember?: Remember<PlacedOrder> | undefined
   /** A customer who is added with the order, and whose order it is. */
   readonly customer?: PlannedChange | null
+}
+
+interface Terms {
+  /** Whether products that the shop hides may not be sold. */
+  readonly isShopFront?: boolean
+  /** Settles what depends on the total, in the row of the order; throws to refuse it. */
+  readonly settle?: (row: Row) => void
 }
 
 /**
@@ -51,8 +58,12 @@ interface Placing {
  * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
  * out of stock (409).
  */
-export async function placeOrder(caller: Caller, body: unknown, { remember, customer = null }: Placing = {}) {
-  const patch = await readOrderBody(caller, body)
+export async function placeOrder(caller: Caller, body: unknown, placing: Placing = {}): Promise<PlacedOrder> {
+  return placeRead(caller, await readOrderBody(caller, body), placing)
+}
+
+/** The same with an order that was read already. */
+export async function placeRead(caller: Caller, patch: Patch, { remember, customer = null, ...terms }: Placing) {
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, countRows(patch))
   try {
@@ -63,7 +74,7 @@ export async function placeOrder(caller: Caller, body: unknown, { remember, cust
           await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
           patch.columns.customerId = customer.id
         }
-        return { ...(await store(tx, id, patch, ids())), ...(await takeInvoiceNumber(tx, id)) }
+        return { ...(await store(tx, { id, ids: ids() }, patch, terms)), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
     )
@@ -82,7 +93,7 @@ export const REHEARSED_ORDER_ID = INT32_MAX
 export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
   const patch = await readOrderBody(tx, body)
   const count = countRows(patch)
-  await store(tx, REHEARSED_ORDER_ID, patch, rowIds(INT32_MAX - count, count)())
+  await store(tx, { id: REHEARSED_ORDER_ID, ids: rowIds(INT32_MAX - count, count)() }, patch, {})
 }
 
 function countRows({ lists }: Patch): number {
@@ -91,16 +102,18 @@ function countRows({ lists }: Patch): number {
 
 async function store(
   caller: Caller,
-  id: number,
+  { id, ids }: { readonly id: number; readonly ids: RowIds },
   patch: Patch,
-  ids: RowIds,
+  { isShopFront = false, settle }: Terms,
 ): Promise<{ id: number; orderAmount: number }> {
   const { columns, lists } = patch
   const takes = columns.statusId !== statusNotCompleted
   const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
-  const lines = await makeLines(caller, lists.OrderItemList ?? [], priceLevel)
+  const lines = await makeLines(caller, lists.OrderItemList ?? [], { priceLevel, isShopFront })
   noteStocks(lines, takes)
   const order = newOrder(caller, id, patch, billing, lines, ids)
+  settle?.(order.row)
+  shareStatus(order)
   const stored = { id, before: null, after: order }
   await allInOrder([
     insertRows(caller, orders.table, [order.row]),
@@ -131,32 +144,40 @@ function newOrder(
   const { row } = order
   nameOrderInQuestions(row.details as Document, id)
   dateTransactions(order.lists.TransactionList, caller)
-  if (row.statusId !== statusNotCompleted) {
-    row.statusId = row.paidOnline === true ? statusNew : statusUnpaid
-  }
   const { currency } = caller.store
   const amounts = lines.map(({ amount }) => amount)
-  refuseDiscountAbove(amounts, row, currency)
-  row.orderAmount = orderAmount(currency, row, patch.lists.ShipmentList, amounts)
-  if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  row.orderAmount = toNumber(totalOf(patch, amounts, currency))
+  const [nobody] = wrongContact(patch)
+  if (nobody) throw nobody
   // As the trigger would say it of the shipments, which spares another version of the row.
   row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
-  fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
+  fillShipments(order.lists, patch.lists.ShipmentList, lines)
   return order
+}
+
+/** Why (400) nobody could be asked about the order: a guest needs an e-mail address or a telephone number. */
+export function wrongContact({ columns: { customerId, billingEmail }, details }: Patch): StoreFailure[] {
+  if (customerId || !isWithoutContact({ BillingEmail: billingEmail, ...details })) return []
+  return [wrongField('BillingEmail', 'or BillingPhoneNumber is required for a guest', 'missing-field')]
+}
+
+/** Sets the status, unless the order came with one, and gives it to the shipments. */
+function shareStatus({ row, lists: { ShipmentList: shipments = [] } }: Stored): void {
+  if (row.statusId === 0) row.statusId = row.paidOnline === true ? statusNew : statusUnpaid
+  for (const shipment of shipments) shipment.statusId = Number(row.statusId)
 }
 
 /** Numbers the shipments from 1, and puts the items into theirs. A weight that was not sent is that of the items. */
 function fillShipments(
   { ShipmentList: shipments = [], OrderItemList: items = [] }: Record<string, Row[]>,
   sent: readonly Patch[] = [],
-  statusId: number,
   lines: readonly OrderLine[],
 ): void {
   const numbers = lines.map((line) => shipmentNumberOf(line, shipments.length))
   for (const [index, shipment] of shipments.entries()) {
     const number = index + 1
     const ownLines = () => lines.filter((_, line) => numbers[line] === number)
-    Object.assign(shipment, { number, statusId, weight: sent[index]?.columns.weight ?? weightOf(ownLines()) })
+    Object.assign(shipment, { number, weight: sent[index]?.columns.weight ?? weightOf(ownLines()) })
   }
   for (const [index, item] of items.entries()) {
     item.shipmentId = shipments.length > 1 ? (shipments[Number(numbers[index]) - 1]?.id as number) : 0
@@ -172,14 +193,21 @@ function weightOf(lines: readonly OrderLine[]): number {
 function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
   const number = Number(patch.columns.shipmentId ?? 0)
   if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
-  throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
+  throw wrongField(
+    `${path}.ItemShipmentID`,
+    `must be the number of a shipment of this order, 1 to ${shipmentCount}`,
+    'unknown-reference',
+  )
 }
 
-function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
-  const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
-  const total = partsOf(lines, costs, order, currency).sum
-  if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
-  return Math.max(toNumber(total), 0)
+/** What a new order with these lines comes to. Refuses (400) discounts above the goods, and more than an order can. */
+export function totalOf({ columns, lists }: Patch, amounts: readonly bigint[], currency: string): bigint {
+  refuseDiscountAbove(amounts, columns, currency)
+  const costs = (lists.ShipmentList ?? []).map((shipment) => Number(shipment.columns.cost ?? 0))
+  const total = partsOf(amounts, costs, columns, currency).sum
+  if (total > ORDER_AMOUNT_MAX)
+    throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`, 'out-of-range')
+  return total < 0n ? 0n : total
 }
 
 /**

@@ -89,7 +89,12 @@ async function refuseOtherReturns(caller: Caller, orderId: number, refunds: read
       AND a."id" = ${anyOfFew(ofReturns.map(({ rmaId }) => rmaId))}`
   const known = new Set(found.map((row) => row.id))
   const other = ofReturns.find(({ rmaId }) => !known.has(rmaId))
-  if (other) throw wrongField(`${other.path}.RMAID`, `must be that of a return of this order; ${other.rmaId} is none`)
+  if (other)
+    throw wrongField(
+      `${other.path}.RMAID`,
+      `must be that of a return of this order; ${other.rmaId} is none`,
+      'unknown-reference',
+    )
 }
 
 function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: readonly Refund[]): void {
@@ -105,15 +110,23 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
       const { ItemIndexID, RefundQuantity = 0 } = item
       const line = bought.get(ItemIndexID)
       if (line === undefined)
-        throw wrongField(`${at}.ItemIndexID`, `must be that of a line of this order; ${ItemIndexID} is none`)
+        throw wrongField(
+          `${at}.ItemIndexID`,
+          `must be that of a line of this order; ${ItemIndexID} is none`,
+          'unknown-reference',
+        )
       if (named.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
       named.add(ItemIndexID)
-      if (RefundQuantity <= 0) throw wrongField(`${at}.RefundQuantity`, 'must be more than 0')
+      if (RefundQuantity <= 0) throw wrongField(`${at}.RefundQuantity`, 'must be more than 0', 'out-of-range')
       const already = refunded.get(ItemIndexID) ?? 0n
       const left = exact(Number(line.quantity)) - already
       if (exact(RefundQuantity) > left) {
         const has = `the line has ${Number(line.quantity)}, of which ${toNumber(already)} were refunded already`
-        throw wrongField(`${at}.RefundQuantity`, `must be at most ${toNumber(left > 0n ? left : 0n)}: ${has}`)
+        throw wrongField(
+          `${at}.RefundQuantity`,
+          `must be at most ${toNumber(left > 0n ? left : 0n)}: ${has}`,
+          'out-of-range',
+        )
       }
       add(item)
     }

@@ -129,7 +129,10 @@ async function settleStatus(change: OrderChange): Promise<void> {
   const wanted = wantedStatus(change, from)
   if (wanted.statusId !== from && from === statusCancelled && caller.channel !== 'administration') {
     // Clients compare this text.
-    throw new StoreFailure('bad-request', 'Not updated. Requested Change Status not allowed', { field: wanted.field })
+    throw new StoreFailure('invalid-state', 'Not updated. Requested Change Status not allowed', {
+      field: wanted.field,
+      status: 400,
+    })
   }
   await refuseUnknownStatuses(caller, [...(wanted.statusId === from ? [] : [wanted]), ...shipmentStatuses(change)])
   after.row.statusId = wanted.statusId
@@ -267,7 +270,7 @@ function completeLine(
   given: Patch | undefined,
   { currency, path }: { currency: string; path: string },
 ): void {
-  if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+  if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist', 'unknown-reference')
   const details = row.details as Document
   Object.assign(row, lineColumns(describedLine(row, product, currency)), given?.columns)
   row.details = { ...details, ...lineDetails(product) }
@@ -296,6 +299,7 @@ async function refuseOtherShipments(
     throw wrongField(
       `OrderItemList[${index}].ItemShipmentID`,
       `is not a shipment of this order, one of ${ids.join(', ')}`,
+      'unknown-reference',
     )
   })
 }
@@ -310,6 +314,7 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
     throw wrongField(
       'OrderItemList',
       `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`,
+      'out-of-range',
     )
   }
 }

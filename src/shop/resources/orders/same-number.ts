@@ -55,5 +55,5 @@ export async function refuseSharedNumber({ caller, id, before, after, isStrict }
   if (isSame || !isStrict || caller.channel !== 'api') return
   await execute(caller.db)`SELECT FROM "Store" WHERE "id" = ${caller.store.id}::int FOR NO KEY UPDATE`
   const problem = (await invoiceNumbers.sharers(caller, [{ id, InvoiceNumber, InvoiceNumberPrefix }])).get(id)
-  if (problem !== undefined) throw wrongField('InvoiceNumber', problem)
+  if (problem !== undefined) throw wrongField('InvoiceNumber', problem, 'not-unique')
 }

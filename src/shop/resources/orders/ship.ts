@@ -21,7 +21,7 @@ import { isShipped, statusPartial, statusProcessing, statusShipped } from './sta
 /** How goods leave: what is given of a shipment's date, tracking code, method and boxes. */
 export type Consignment = Pick<Patch, 'columns' | 'details'>
 
-/** Reads fields of a shipment in their wire names. Throws `bad-request` with the field. */
+/** Reads fields of a shipment in their wire names. Throws a 400 with the field. */
 export function readConsignment({ store: { timeZone } }: Caller, body: object): Consignment {
   return readPatch(shipmentList.fields, body, { mode: 'update', timeZone })
 }
@@ -38,7 +38,7 @@ type Precondition = (record: string) => void
 
 /**
  * Ships goods of a shipment, all or some of them, in one change of the order: they are Shipped, and the order is Shipped or, as
- * long as something has not left, Partial. No stock and no amount changes. Throws `bad-request` where nothing leaves, and with the field
+ * long as something has not left, Partial. No stock and no amount changes. Throws a 400 where nothing leaves, and with the field
  * `Quantity.ID` of a line for a quantity that cannot leave; `not-found` for a shipment that there is not; and what `precondition` throws.
  */
 export async function shipGoods(
@@ -54,7 +54,7 @@ export async function shipGoods(
   await refuseFractions(caller, own, parts, (index) => `Quantity.${own[index]?.id}`)
   const leaves = (line: Row) => (own.includes(line) ? (quantities.get(Number(line.id)) ?? 0) : 0)
   if (own.length > 0 && !own.some((line) => leaves(line) > 0)) {
-    throw new StoreFailure('bad-request', 'Nothing is shipped: enter a quantity for at least one line')
+    throw new StoreFailure('missing-field', 'Nothing is shipped: enter a quantity for at least one line')
   }
   const isWhole = own.every((line) => leaves(line) === Number(line.quantity))
   const othersLeft = shipments.every((one) => one === shipment || isShipped(one))
@@ -114,8 +114,9 @@ function change(
 
 function refuseTooMuch({ id, quantity }: Row, leaves: number): void {
   const field = `Quantity.${id}`
-  if (leaves < 0) throw wrongField(field, 'must not be below 0')
-  if (leaves > Number(quantity)) throw wrongField(field, `must be at most ${quantity}: this parcel has no more of it`)
+  if (leaves < 0) throw wrongField(field, 'must not be below 0', 'out-of-range')
+  if (leaves > Number(quantity))
+    throw wrongField(field, `must be at most ${quantity}: this parcel has no more of it`, 'out-of-range')
 }
 
 function stamped({ columns, details }: Consignment, statusId: number): Consignment {

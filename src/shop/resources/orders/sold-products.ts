@@ -1,7 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
-import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document } from '../../../engine/definition/stored-row.ts'
 import { findByForms } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
@@ -20,6 +19,8 @@ export interface SoldProduct {
   readonly onSale: boolean
   readonly stock: number
   readonly notForSale: boolean
+  /** The shop does not show it. */
+  readonly hide: boolean
   readonly inventoryControl: number
   /** The fields without columns, by wire name; default values are omitted. */
   readonly details: Document
@@ -120,16 +121,14 @@ export interface NamedProduct {
 
 /**
  * Returns the products that lines name by CatalogID, or by ItemID: a SKU, or a SKU plus an advanced option's suffix,
- * ignoring case. Refuses (400) an unknown SKU; a CatalogID is checked when the product is read.
+ * ignoring case. Null: there is no such SKU; a CatalogID is checked when the product is read.
  */
-export async function findProducts(caller: Caller, items: readonly Patch[]): Promise<NamedProduct[]> {
+export async function findProducts(caller: Caller, items: readonly Patch[]): Promise<(NamedProduct | null)[]> {
   const skus = items.filter(({ columns }) => !columns.productId).map(({ columns }) => skuIn(columns.sku))
   const bySku = await findBySku(caller, [...new Set(skus)])
-  return items.map(({ columns }, index) => {
+  return items.map(({ columns }) => {
     if (columns.productId) return { productId: Number(columns.productId), optionCode: null }
-    const found = bySku.get(skuIn(columns.sku))
-    if (found) return found
-    throw wrongField(`OrderItemList[${index}].ItemID`, 'is not the SKU of a product in this store')
+    return bySku.get(skuIn(columns.sku)) ?? null
   })
 }
 

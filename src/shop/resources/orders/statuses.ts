@@ -54,5 +54,6 @@ export async function refuseUnknownStatuses(caller: Caller, chosen: readonly Cho
     SELECT "id" FROM "OrderStatus" WHERE "storeId" = ${storeId(caller.store)} AND "id" = ${ids}`)
   const known = new Set(rows.map(({ id }) => id))
   const unknown = chosen.find(({ statusId }) => !known.has(statusId))
-  if (unknown) throw wrongField(unknown.field, `${unknown.statusId} is not an order status of this store`)
+  if (unknown)
+    throw wrongField(unknown.field, `${unknown.statusId} is not an order status of this store`, 'unknown-reference')
 }

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
+import { allows } from '../../../access/applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import { oneOf } from '../../../engine/changing/ignored.ts'
 import { readRows } from '../../../engine/changing/write.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
@@ -125,23 +128,48 @@ function availabilityOf(product: SoldProduct, isInStock: boolean): string {
  * default (InventoryControl −1) and all other values refuse.
  */
 export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
-  const placeOf = ({ product, variant }: OrderLine) => ({ productId: product.id, optionCode: variant?.code ?? null })
-  const ordered = lines.map((line) => ({ ...placeOf(line), quantity: line.quantity }))
-  for (const { quantity, ...place } of difference([], ordered)) {
-    const isIts = ({ productId, optionCode }: ReturnType<typeof placeOf>) =>
-      productId === place.productId && optionCode === place.optionCode
-    const line = lines.find((one) => isIts(placeOf(one))) as OrderLine
+  const refusals: StoreFailure[] = []
+  for (const { line, quantity, ...place } of demandOf(lines)) {
     const move = { ...place, quantity: -quantity, mode: 'add', cause: 'order', orderId } as const
     const onlyIfEnough = !takesBackOrders(line.product)
     const [moved] = await moveStocks(caller, products, [{ ...move, onlyIfEnough }])
-    if (!moved) throw outOfStock(line, quantity)
+    if (!moved) refusals.push(outOfStock(caller, line, quantity))
   }
+  if (refusals.length > 0) throw oneOf(refusals)
 }
 
-function outOfStock({ product, variant, path }: OrderLine, quantity: number): StoreFailure {
+/** What all lines take together of each stock, and the first of those lines. */
+function demandOf(lines: readonly OrderLine[]) {
+  const placeOf = ({ product, variant }: OrderLine) => ({ productId: product.id, optionCode: variant?.code ?? null })
+  const ordered = lines.map((line) => ({ ...placeOf(line), quantity: line.quantity }))
+  return difference([], ordered).map((taken) => {
+    const line = lines.find((one) =>
+      isDeepStrictEqual({ ...placeOf(one), quantity: taken.quantity }, taken),
+    ) as OrderLine
+    return { ...taken, line }
+  })
+}
+
+/** Why (409) the lines cannot be sold from the stock that was read. */
+export function wrongStocks(caller: Caller, lines: readonly OrderLine[]): StoreFailure[] {
+  return demandOf(lines)
+    .filter(
+      ({ line: { product, variant }, quantity }) => !takesBackOrders(product) && (variant ?? product).stock < quantity,
+    )
+    .map(({ line, quantity }) => outOfStock(caller, line, quantity))
+}
+
+/** How many there are is for applications that may read products, and for people. */
+export function seesStock({ application, privileges }: Caller): boolean {
+  return application === null || allows(privileges, products.privilege, 'read')
+}
+
+function outOfStock(caller: Caller, { product, variant, path }: OrderLine, quantity: number): StoreFailure {
   const stock = Math.max(0, (variant ?? product).stock)
-  const message = `${path}.ItemQuantity is more than there is: ${skuOf(product, variant)} has ${stock} in stock, and ${quantity} are ordered`
-  return new StoreFailure('conflict', message, { field: `${path}.ItemQuantity` })
+  const sku = skuOf(product, variant)
+  const known = seesStock(caller) ? `${sku} has ${stock} in stock, and ${quantity} are ordered` : sku
+  const message = `${path}.ItemQuantity is more than there is: ${known}`
+  return new StoreFailure('insufficient-stock', message, { field: `${path}.ItemQuantity` })
 }
 
 /**

@@ -38,7 +38,7 @@ export const paymentMethods = defineResource({
   rules: { effects: refuseTooMany },
 })
 
-/** Throws `bad-request`. Only imports change payment methods through the engine. */
+/** Throws a 400. Only imports change payment methods through the engine. */
 async function refuseTooMany([change]: readonly Change[]): Promise<void> {
   if (!change) return
   const { db, store } = change.caller
@@ -48,7 +48,8 @@ async function refuseTooMany([change]: readonly Change[]): Promise<void> {
 
 export function tooManyMethods(): StoreFailure {
   return new StoreFailure(
-    'bad-request',
+    'limit-reached',
     `A store has at most ${METHODS_MAX} payment methods. Rename or hide one of them`,
+    { status: 400 },
   )
 }

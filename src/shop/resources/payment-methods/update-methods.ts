@@ -94,7 +94,7 @@ function apply(
   const { name = Name, visible = true } = methods.get(changed) ?? {}
   if (name === undefined) {
     const field = `${index}.Name`
-    throw new StoreFailure('bad-request', `${field} is missing: a new payment method needs a name`, { field })
+    throw new StoreFailure('missing-field', `${field} is missing: a new payment method needs a name`, { field })
   }
   methods.set(changed, { id: changed, name: Name ?? name, visible: Visible ?? visible })
   return changed
@@ -105,5 +105,5 @@ function refuseEqualNames(methods: readonly PaymentMethod[]): void {
   const twice = methods.find((_, index) => names.indexOf(names[index] as string) < index)
   if (!twice) return
   const problem = `Two payment methods would have the name ${twice.name}; each needs one of its own`
-  throw new StoreFailure('conflict', problem, { field: 'Name' })
+  throw new StoreFailure('not-unique', problem, { field: 'Name' })
 }

@@ -18,7 +18,7 @@ export interface Correction {
 
 /**
  * Corrects a stock and writes the reason into the ledger. `precondition` gets the product's JSON text under the lock and
- * throws to refuse. Throws `bad-request` for a correction that changes nothing or a stock too large to be stored,
+ * throws to refuse. Throws a 400 for a correction that changes nothing or a stock too large to be stored,
  * `not-found` for an unknown product or option.
  */
 export async function correctStock(

@@ -28,7 +28,7 @@ const SHOWN_LENGTH_MAX = 80
  * Replaces the stock or adds to it, and returns the new stock. As with a change of the record, the stock may become
  * negative, and one that stays is no change. Who replaces knows whole pieces: 2.5 of a product stay where 2 replace them, and 2 are
  * returned. Throws `not-found` for an unknown SKU,
- * `bad-request` for a stock too large to be stored.
+ * a 400 for a stock too large to be stored.
  */
 export async function changeInventory(
   caller: Caller,

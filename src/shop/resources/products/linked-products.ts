@@ -73,7 +73,7 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
     sql`FOR KEY SHARE`,
   )
   const unknown = links.find(({ id }) => !found.has(Number(id)))
-  if (unknown) throw wrongField(unknown.field, 'refers to a record that does not exist')
+  if (unknown) throw wrongField(unknown.field, 'refers to a record that does not exist', 'unknown-reference')
 }
 
 /**

@@ -65,13 +65,15 @@ function listOf(service: string, typeName: string, description: string, field: s
   })
 }
 
-/** Throws `bad-request`. Only imports change a list through the engine. */
+/** Throws a 400. Only imports change a list through the engine. */
 async function refuseTooMany(table: string, [change]: readonly Change[]): Promise<void> {
   if (change && (await readTable(change.caller, table)).length > CODES_MAX) throw tooManyCodes()
 }
 
 export function tooManyCodes(): StoreFailure {
-  return new StoreFailure('bad-request', `A list has at most ${CODES_MAX} names. Rename or hide one of them`)
+  return new StoreFailure('limit-reached', `A list has at most ${CODES_MAX} names. Rename or hide one of them`, {
+    status: 400,
+  })
 }
 
 /** Whose list is read. */

@@ -94,7 +94,7 @@ export async function updateReturnList(
 function refuseEqualNumbers(ids: readonly number[]): void {
   const index = ids.findLastIndex((id, at) => ids.indexOf(id) < at)
   if (index < 0) return
-  throw new StoreFailure('conflict', `The list has number ${ids[index]} already`, { field: `${index}.Number` })
+  throw new StoreFailure('not-unique', `The list has number ${ids[index]} already`, { field: `${index}.Number` })
 }
 
 /** `ids` are those of the changes, of which the last with a name that another one has is refused. */
@@ -105,5 +105,5 @@ function refuseEqualNames(codes: ReadonlyMap<number, Code>, ids: readonly number
   if (index < 0) return
   const name = codes.get(ids[index] as number)?.name
   const problem = `Two of the list would have the name ${name}; each needs one of its own`
-  throw new StoreFailure('conflict', problem, { field: `${index}.Name` })
+  throw new StoreFailure('not-unique', problem, { field: `${index}.Name` })
 }

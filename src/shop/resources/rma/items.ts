@@ -123,12 +123,13 @@ function refuse(item: Row, lines: readonly Row[], path: string): never {
   const different = [...new Set(known.filter((value) => value !== null && value !== ''))]
   const named = different.slice(0, NAMED_MAX).join(', ')
   const listed = different.length > NAMED_MAX ? `${named} and more` : named || 'none'
-  throw wrongField(`${path}.${name}`, `must be that of a line of the order, one of ${listed}`)
+  throw wrongField(`${path}.${name}`, `must be that of a line of the order, one of ${listed}`, 'unknown-reference')
 }
 
 function refuseMore(given: unknown, limit: bigint, field: string, reason: string): void {
   const allowed = limit > 0n ? limit : 0n
-  if (exact(Number(given)) > allowed) throw wrongField(field, `must be at most ${toNumber(allowed)}: ${reason}`)
+  if (exact(Number(given)) > allowed)
+    throw wrongField(field, `must be at most ${toNumber(allowed)}: ${reason}`, 'out-of-range')
 }
 
 /** Without an order, copies the advanced option of the stored item with the same product and SKU. */

@@ -23,7 +23,8 @@ export async function returnRules(changes: readonly Change[]): Promise<void> {
 
 async function settle({ caller, id, before, after }: Change): Promise<void> {
   const [from, to] = [orderIdOf(before?.row), orderIdOf(after.row)]
-  if (to === null && (before === null || from !== null)) throw wrongField('OrderID', 'must be the id of an order')
+  if (to === null && (before === null || from !== null))
+    throw wrongField('OrderID', 'must be the id of an order', 'unknown-reference')
   const sent = after.lists.RMAItemList
   if (before !== null && from === to && !sent) return
 
@@ -37,7 +38,7 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
   if (to === null) {
     keepOptions(items, stored)
   } else {
-    if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist')
+    if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist', 'unknown-reference')
     const restocked = await restockedItems(caller, to, id)
     const lines = await readRows(caller, orderItemList, to)
     completeItems(items, lines, restocked)

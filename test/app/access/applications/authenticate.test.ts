@@ -27,10 +27,10 @@ async function refusal(credentials: Credentials): Promise<StoreFailure> {
   return failure
 }
 
-const unauthorized = { kind: 'unauthorized', status: 401, field: '' }
+const unauthorized = { code: 'unauthorized', status: 401, field: '' }
 
 /** Everything of a refusal that the caller sees. */
-const visible = ({ kind, status, field, message }: StoreFailure) => ({ kind, status, field, message })
+const visible = ({ code, status, field, message }: StoreFailure) => ({ code, status, field, message })
 
 /** An OAuth access token of the subscription. */
 async function accessToken(subscriptionId: number): Promise<string> {

@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-const notResponding = { kind: 'bad-gateway', status: 502, message: 'Server not Responding' }
+const notResponding = { code: 'bad-gateway', status: 502, message: 'Server not Responding' }
 const subscribedOnly = { ...nothing, subscriptions: 1 }
 
 const told = () => receiver.received.map(({ callback }) => `${callback.Action} ${callback.TokenKey}`)

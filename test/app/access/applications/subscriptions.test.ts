@@ -184,5 +184,5 @@ test('the operator may do everything in a store, and in none that does not exist
   const store = await newStore(services)
   const caller = await operatorCaller(services, store.id)
   expect(caller).toMatchObject({ store: { id: store.id }, application: null, privileges: null, actor: 'operator' })
-  await expect(operatorCaller(services, 999_999)).rejects.toMatchObject({ kind: 'not-found' })
+  await expect(operatorCaller(services, 999_999)).rejects.toMatchObject({ code: 'not-found' })
 })

@@ -60,7 +60,7 @@ describe('a mail', () => {
     const reset = { kind: 'reset', data: { link: '/reset?token=x', expiresAt: new Date(), accounts: [] } } as const
     const mail = notice({ ...reset, to: 'nobody@shop.example', causedBy: '192.0.2.1', isVoid: true })
     for (let written = 0; written < 5; written++) expect(await write(server.services, mail)).toBe(true)
-    await expect(write(server.services, mail)).rejects.toMatchObject({ kind: 'throttled' })
+    await expect(write(server.services, mail)).rejects.toMatchObject({ code: 'rate-limited' })
     expect(
       await db.mail.findMany({ distinct: ['state', 'contentSealed'], select: { state: true, contentSealed: true } }),
     ).toEqual([{ state: 'void', contentSealed: null }])
@@ -75,7 +75,7 @@ describe('a mail', () => {
     async ({ to = 'a@shop.example', storeName = '', field }) => {
       const data = { storeName, role: 'a packer', invitedBy: 'x', link: '/i', expiresAt: new Date() } as const
       await expect(write(server.services, notice({ kind: 'invitation', data, to }))).rejects.toMatchObject({
-        kind: 'bad-request',
+        status: 400,
         field,
       })
       expect(await count()).toBe(0)
@@ -184,7 +184,7 @@ describe('limits', () => {
     expect(await count()).toBe(5)
     const refused = results.filter((result) => result !== true)
     expect(refused).toHaveLength(25)
-    for (const failure of refused) expect(failure).toMatchObject({ kind: 'throttled', retryAfterSeconds: 3_600 })
+    for (const failure of refused) expect(failure).toMatchObject({ code: 'rate-limited', retryAfterSeconds: 3_600 })
     server.clock.ms += HOUR_MS - 1
     const late = () => write(server.services, notice({ to: to(1), causedBy: '192.0.2.99' }))
     await expect(late()).rejects.toMatchObject({ retryAfterSeconds: 1 })
@@ -201,7 +201,7 @@ describe('limits', () => {
     const rows = await server.services.db.mail.findMany()
     expect(JSON.stringify(rows)).not.toMatch(/192\.0\.2|2001:db8/)
     await expect(write(server.services, notice({ causedBy: addressOf(31) }))).rejects.toMatchObject({
-      kind: 'throttled',
+      code: 'rate-limited',
     })
     expect(await write(server.services, notice({ causedBy: '198.51.100.1' }))).toBe(true)
   })
@@ -214,7 +214,7 @@ describe('limits', () => {
       await write({ ...servicesOn(db, former), now }, notice({ causedBy: '192.0.2.7' }))
     }
     const refused = write({ ...servicesOn(db, next), now }, notice({ causedBy: '192.0.2.7' }))
-    await expect(refused).rejects.toMatchObject({ kind: 'throttled' })
+    await expect(refused).rejects.toMatchObject({ code: 'rate-limited' })
   })
 
   test('a store has 200 mails an hour; what the background causes beyond a limit is not written', async () => {

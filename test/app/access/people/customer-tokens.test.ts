@@ -72,10 +72,10 @@ test.each([0, 1441, 1.5, -1, Number.NaN, Number.POSITIVE_INFINITY])('%d minutes 
 test('a store makes links for its own customers alone, and for none that it has disabled', async () => {
   const customerId = await newCustomer(services, storeId)
   const other = await newStore(services)
-  expect(await refusal(issue(customerId, 10, other.id))).toMatchObject({ kind: 'not-found', field: String(customerId) })
+  expect(await refusal(issue(customerId, 10, other.id))).toMatchObject({ code: 'not-found', field: String(customerId) })
 
   await services.db.customer.updateMany({ where: { id: customerId }, data: { enabled: false } })
-  expect(await refusal(issue(customerId))).toMatchObject({ kind: 'conflict' })
+  expect(await refusal(issue(customerId))).toMatchObject({ status: 409 })
 })
 
 test('the server keeps the hash alone', async () => {

@@ -43,7 +43,7 @@ test('beyond the waiting ones of a network a sign-in is refused with 503, does n
   const failure = await refusal(enter(services, { kind: 'developer', email, address }))
   const elsewhere = enter(services, { kind: 'developer', email })
 
-  expect(failure).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 })
+  expect(failure).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
   const counted = await services.db.signInDelay.findMany({ where: { failures: { gt: 0 } } })
   end()
   await Promise.all([...checks, elsewhere])
@@ -60,7 +60,7 @@ test('a network signs in a hundred times in a burst and then once a second, succ
   for (let count = 0; count < 100; count++) await enter(services, { kind: 'developer', email, address })
 
   const failure = await refusal(enter(services, { kind: 'developer', email, address }))
-  expect(failure).toMatchObject({ kind: 'throttled', retryAfterSeconds: 1 })
+  expect(failure).toMatchObject({ code: 'rate-limited', retryAfterSeconds: 1 })
   await enter(services, { kind: 'developer', email })
   access.clock.ms += 1000
   await enter(services, { kind: 'developer', email, address })

@@ -242,7 +242,7 @@ describe('the operator', () => {
     const removed = outcomes.filter(({ status }) => status === 'fulfilled')
     expect(removed).toHaveLength(1)
     const refused = outcomes.find((outcome) => outcome.status === 'rejected')
-    expect(refused?.reason).toMatchObject({ kind: 'conflict' })
+    expect(refused?.reason).toMatchObject({ status: 409 })
     expect(await services.db.storeUser.count({ where: { storeId: store.id } })).toBe(1)
     const live = [await isLive('merchant', first), await isLive('merchant', second)]
     expect(live).toEqual(outcomes.map(({ status }) => status === 'rejected'))

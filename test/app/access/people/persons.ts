@@ -76,6 +76,6 @@ export async function refusal(promise: Promise<unknown>): Promise<StoreFailure> 
 }
 
 /** Everything of a refusal that the caller sees. */
-export function visible({ kind, status, field, faults, message, retryAfterSeconds }: StoreFailure) {
-  return { kind, status, field, faults, message, retryAfterSeconds }
+export function visible({ code, status, field, faults, message, retryAfterSeconds }: StoreFailure) {
+  return { code, status, field, faults, message, retryAfterSeconds }
 }

@@ -283,10 +283,10 @@ describe('a merchant of several stores', () => {
     const { token, session } = await entered(services, { kind: 'merchant', email, store: second.store.secureUrl })
 
     for (const userId of [stranger.id, 999_999]) {
-      expect(await refusal(changeStore(services, session, userId))).toMatchObject({ kind: 'not-found' })
+      expect(await refusal(changeStore(services, session, userId))).toMatchObject({ code: 'not-found' })
     }
     const namesake = await services.db.storeUser.findFirstOrThrow({ where: { email, id: { not: second.id } } })
-    expect(await refusal(changeStore(services, session, namesake.id))).toMatchObject({ kind: 'not-found' })
+    expect(await refusal(changeStore(services, session, namesake.id))).toMatchObject({ code: 'not-found' })
     expect((await sessionOf(services, 'merchant', token)).person).toEqual(session.person)
   })
 

@@ -47,7 +47,7 @@ function fail(input: Input, on: Services = services): Promise<StoreFailure> {
 }
 
 async function failTimes(times: number, input: Input): Promise<void> {
-  for (let count = 0; count < times; count++) expect(await fail(input)).toMatchObject({ kind: 'unauthorized' })
+  for (let count = 0; count < times; count++) expect(await fail(input)).toMatchObject({ code: 'unauthorized' })
 }
 
 describe('signing in', () => {
@@ -238,7 +238,7 @@ describe('who guesses learns of no account', () => {
       told.push(visible(await fail(input)))
     }
 
-    expect(told[0]).toMatchObject({ kind: 'throttled', retryAfterSeconds: 1 })
+    expect(told[0]).toMatchObject({ code: 'rate-limited', retryAfterSeconds: 1 })
     expect(told[1]).toEqual(told[0])
   })
 })
@@ -253,10 +253,10 @@ describe('the delay of an account', () => {
     })
 
     expect(count).toBe(5)
-    expect(guesses.filter(({ kind }) => kind === 'unauthorized')).toHaveLength(5)
-    expect(guesses.filter(({ kind }) => kind === 'throttled')).toHaveLength(195)
+    expect(guesses.filter(({ code }) => code === 'unauthorized')).toHaveLength(5)
+    expect(guesses.filter(({ code }) => code === 'rate-limited')).toHaveLength(195)
     expect(await refusal(enter(services, input))).toMatchObject({
-      kind: 'throttled',
+      code: 'rate-limited',
       status: 429,
       retryAfterSeconds: 1,
     })
@@ -272,9 +272,9 @@ describe('the delay of an account', () => {
         Array.from({ length: 60 }, (_, index) => fail({ kind: 'developer', email }, servers[index % 2])),
       )
 
-      expect(guesses.filter(({ kind }) => kind === 'unauthorized')).toHaveLength(5)
+      expect(guesses.filter(({ code }) => code === 'unauthorized')).toHaveLength(5)
       const tried = servers.map((each) => refusal(enter(each, { kind: 'developer', email })))
-      for (const failure of await Promise.all(tried)) expect(failure.kind).toBe('throttled')
+      for (const failure of await Promise.all(tried)) expect(failure.code).toBe('rate-limited')
     } finally {
       await db.$disconnect()
     }
@@ -285,7 +285,7 @@ describe('the delay of an account', () => {
     await failTimes(3, { kind: 'developer', email })
     await failTimes(2, { kind: 'developer', email: email.toUpperCase() })
 
-    expect(await fail({ kind: 'developer', email: ` ${email}` })).toMatchObject({ kind: 'throttled' })
+    expect(await fail({ kind: 'developer', email: ` ${email}` })).toMatchObject({ code: 'rate-limited' })
   })
 
   test('doubles from a second to a minute; tries before the time neither count nor lengthen it', async () => {
@@ -297,9 +297,9 @@ describe('the delay of an account', () => {
       const { retryAfterSeconds = 0 } = await fail(input)
       waits.push(retryAfterSeconds)
       pass(retryAfterSeconds - 0.001)
-      expect(await fail(input)).toMatchObject({ kind: 'throttled', retryAfterSeconds: 1 })
+      expect(await fail(input)).toMatchObject({ code: 'rate-limited', retryAfterSeconds: 1 })
       pass(0.001)
-      expect(await fail(input)).toMatchObject({ kind: 'unauthorized' })
+      expect(await fail(input)).toMatchObject({ code: 'unauthorized' })
     }
 
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
@@ -346,7 +346,7 @@ describe('the delay of an address', () => {
   const guess = (address: string) => fail({ kind: 'developer', email: freshEmail(), address })
 
   async function guessTimes(times: number, address: string): Promise<void> {
-    for (let count = 0; count < times; count++) expect(await guess(address)).toMatchObject({ kind: 'unauthorized' })
+    for (let count = 0; count < times; count++) expect(await guess(address)).toMatchObject({ code: 'unauthorized' })
   }
 
   test('twenty failures are free, whatever the accounts; then it doubles to a quarter of an hour', async () => {
@@ -355,7 +355,7 @@ describe('the delay of an address', () => {
     const waits: number[] = []
     for (let count = 0; count < 12; count++) {
       const failure = await guess(address)
-      expect(failure).toMatchObject({ kind: 'throttled' })
+      expect(failure).toMatchObject({ code: 'rate-limited' })
       waits.push(failure.retryAfterSeconds ?? 0)
       pass(waits.at(-1) ?? 0)
       await guessTimes(1, address)
@@ -390,7 +390,7 @@ describe('the delay of an address', () => {
   ])('$network is one address', async ({ one, same, other }) => {
     await guessTimes(20, one)
 
-    expect(await guess(same)).toMatchObject({ kind: 'throttled' })
+    expect(await guess(same)).toMatchObject({ code: 'rate-limited' })
     await guessTimes(1, other)
   })
 

@@ -94,7 +94,7 @@ describe('storeUrl and userKey', () => {
       expect(failure).toBeInstanceOf(StoreFailure)
       expect({ ...failure, message: failure.message }).toEqual({
         name: 'StoreFailure',
-        kind: 'unauthorized',
+        code: 'unauthorized',
         reason: 'key',
         field: 'userKey',
         faults: [],

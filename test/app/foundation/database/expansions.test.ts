@@ -91,6 +91,7 @@ const chosen: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Delivery: { state: `'delivered'` },
   Invitation: { role: `'manager'` },
   Mail: { state: `'sent'` },
+  PersonToken: { developerId: '1' },
   StoreUser: { role: `'owner'` },
   Webhook: { format: `'JSON'` },
 }

@@ -227,7 +227,7 @@ test('a transaction whose process does nothing for too long gives up its locks, 
   await patient.$disconnect()
   end()
   const error = await frozen.catch((reason: unknown) => reason)
-  expect(outageOf(error)?.kind).toBe('unavailable')
+  expect(outageOf(error)?.code).toBe('unavailable')
 })
 
 describe('what PostgreSQL refuses for reasons that pass', () => {

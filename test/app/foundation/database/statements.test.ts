@@ -50,7 +50,7 @@ test('a transaction whose time is over sends no more statements, since another m
     await queryRows(tx)`SELECT pg_sleep(${(2 * TIME_MS) / 1000})`
     await write(tx, 2).catch(late.resolve)
   })
-  await expect(over).rejects.toSatisfy((error) => outageOf(error)?.kind === 'unavailable')
+  await expect(over).rejects.toSatisfy((error) => outageOf(error)?.code === 'unavailable')
   expect(outageOf(await late.promise)?.message).toContain('time limit')
   expect(await written()).toEqual([])
 })
@@ -71,7 +71,7 @@ test('a transaction that goes on behind an outage is not committed, and its conn
     await write(tx, 4).catch(() => {})
     isSilent = false
   })
-  await expect(over).rejects.toSatisfy((error) => outageOf(error)?.kind === 'unavailable')
+  await expect(over).rejects.toSatisfy((error) => outageOf(error)?.code === 'unavailable')
   expect(await written()).toEqual([])
   expect(await queryRows(client)`${pid}`).not.toEqual(before)
   await client.$disconnect()

@@ -35,7 +35,7 @@ function makeApp({ settings, lines, url = database.url }: Options = {}): Fastify
   const app = buildApp({ ...services, databaseHealth })
   app.addHook('onClose', () => databaseHealth.stop())
   app.get('/test/refusal', () => {
-    throw new StoreFailure('bad-request', 'Colour must be red', { field: 'Colour', logDetail: 'it was blue' })
+    throw new StoreFailure('invalid-value', 'Colour must be red', { field: 'Colour', logDetail: 'it was blue' })
   })
   app.get('/test/defect', () => {
     throw Object.assign(new Error('secret text from inside'), { detail: 'Key (email)=(ann@example.com)' })
@@ -227,6 +227,7 @@ describe('the target of a request', () => {
     for (const [path, accept] of [
       ['/admin/sign-in?next=%2F', 'text/html'],
       ['/assets/app.css', 'text/css'],
+      ['/order/1-1-x', 'text/html'],
     ] as const) {
       for (const origin of ['', 'http://evil.example', 'HTTPS://evil.example:1']) {
         const { answer } = await send(`GET ${origin}${path}`, `Accept: ${accept}\r\n`, settings)

@@ -38,6 +38,7 @@ test('a body that stops arriving is answered 408, and its connection closed', as
 
   expect(await sender.status()).toBe(408)
   expect(sender.text()).toMatch(/^connection: close\r$/im)
+  expect(sender.text()).toMatch(/^x-error-code: request-timeout\r$/im)
   expect(sender.text()).toContain('The body was not sent in time')
   expect(await closed()).toEqual({ 'slow-body': 1 })
 })

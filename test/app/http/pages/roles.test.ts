@@ -39,9 +39,10 @@ const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Numb
 
 describe('the roles of routes', () => {
   test('are those of the list', async () => {
-    const lines = routes.map(({ method, url, allowed, needs, asksProof }) => {
+    const lines = routes.map(({ method, url, allowed, needs, asksProof, takesTokens }) => {
       const who = allowed.flatMap((role) => (role === 'merchant' ? staffWith(needs) : role))
-      return `${method} ${url}: ${who.join(', ')}${asksProof ? ' (with a recent proof)' : ''}\n`
+      const byToken = takesTokens ? ' (by a token too)' : ''
+      return `${method} ${url}: ${who.join(', ')}${asksProof ? ' (with a recent proof)' : ''}${byToken}\n`
     })
     await expect(lines.toSorted().join('')).toMatchFileSnapshot('roles.txt')
   })

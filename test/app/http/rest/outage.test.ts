@@ -22,7 +22,7 @@ test('503 with Retry-After while the database cannot be reached, for reads, writ
     await gate.close()
     const read = await call('GET')
     expect(read.statusCode).toBe(503)
-    expect(read.headers['retry-after']).toBe('1')
+    expect(read.headers).toMatchObject({ 'retry-after': '1', 'x-error-code': 'unavailable' })
     expect(read.json<Result[]>()).toEqual([
       { Key: 'Error', Value: '', Status: '503', Message: 'The database does not answer; try again in a moment' },
     ])

@@ -81,7 +81,7 @@ describe('401', () => {
 
 describe('404 for an unknown service lists those that exist', () => {
   const services =
-    'No such address: the services are Category, Manufacturers, Distributors, CustomerGroups, Products, Customers, OrderStatus, Orders, GiftRegistries, RMA, Webhooks, Events, Calls'
+    'No such address: the services are Category, Manufacturers, Distributors, CustomerGroups, Products, Customers, OrderStatus, Orders, GiftRegistries, RMA, Webhooks, Checkout, Events, Calls'
 
   test.each(['/v1/Nope', '/V2/nope/1?limit=5', '/v1', '/v1/'])('%s, in every format', async (path) => {
     const answerIn = (accept: string) => server.app.inject({ url: `/StoreWebAPI${path}`, headers: { accept } })

@@ -286,7 +286,7 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
       status: '409',
       message: 'The webhook is not enabled; enable or resume it, and then send again',
     })
-    await expect(redeliver(shop.caller, id, one)).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(redeliver(shop.caller, id, one)).rejects.toMatchObject({ status: 409 })
     expect(await storedDeliveries(server, shop, id)).toMatchObject([{ state: 'delivered' }])
   })
 

@@ -162,6 +162,6 @@ test('what is stored leads to no secret without the secret key', async () => {
 test('a webhook that was deleted meanwhile gets no new secret', async () => {
   await shop.call('DELETE', `/Webhooks/${id}`)
   await expect(rotateWebhookSecret(shop.caller, server.services.secrets, id)).rejects.toMatchObject({
-    kind: 'not-found',
+    code: 'not-found',
   })
 })

@@ -40,7 +40,7 @@ describe('/records.xsd', () => {
     expect(types).toEqual(expect.arrayContaining(['Product', 'ProductSKU', 'Shipment']))
     const ofEndpoints = [
       ...['Event', 'WebhookSecret', 'WebhookStatus', 'Delivery', 'DeliveryDetail', 'Resume', 'FeedEvent'],
-      ...['Refund', 'Call'],
+      ...['Refund', 'Call', 'Checkout', 'PlacedCheckout', 'Quote'],
     ]
     const inBothForms = [...types, ...ofEndpoints].flatMap((name) => [name, `ArrayOf${name}`])
     const roots = new Set([...inBothForms, 'WebhookPOST', 'WebhookPUT', 'ArrayOfResponseInfo', 'CountOnly'])

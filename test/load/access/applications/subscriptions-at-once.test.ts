@@ -67,7 +67,7 @@ afterAll(async () => {
   await access.close()
 })
 
-const notResponding = { kind: 'bad-gateway', status: 502, message: 'Server not Responding' }
+const notResponding = { code: 'bad-gateway', status: 502, message: 'Server not Responding' }
 const subscribedOnly = { ...nothing, subscriptions: 1 }
 
 const told = () => receiver.received.map(({ callback }) => `${callback.Action} ${callback.TokenKey}`)
@@ -143,8 +143,8 @@ describe('twenty at once, in two processes', () => {
         await unsubscribe(process, removal(id))
       })
       // Nobody was refused anything, so nobody hears so; one may find removed what it was given a moment ago.
-      const refusals = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.kind] : []))
-      expect(refusals.filter((kind) => kind !== 'not-found')).toEqual([])
+      const refusals = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
+      expect(refusals.filter((code) => code !== 'not-found')).toEqual([])
       if (round % 2) await twenty((process) => subscribe(process, scene.wanted))
       const subscription = await services.db.subscription.findUnique({ where: { storeId_applicationId: scene.pair } })
       const token = subscription && services.secrets.open(subscription.tokenSealed)
@@ -378,9 +378,9 @@ test('what goes wrong after the answer lets the next one use the token at once',
 
 describe('what is deleted while the application thinks', () => {
   test.each([
-    ['application', 'bad-request'],
+    ['application', 'unknown-reference'],
     ['store', 'not-found'],
-  ] as const)('the %s: nobody is subscribed, and the refusal says so', async (which, kind) => {
+  ] as const)('the %s: nobody is subscribed, and the refusal says so', async (which, code) => {
     const { answer, arrived, release } = held()
     receiver.answer = answer
     const subscribing = subscribe(services, scene.wanted).catch((error) => error)
@@ -388,8 +388,8 @@ describe('what is deleted while the application thinks', () => {
     const waiting = subscribe(others, scene.wanted).catch((error) => error)
     await deleteIt(which)
     release()
-    expect(await subscribing).toMatchObject({ kind })
-    expect(await waiting).toMatchObject({ kind })
+    expect(await subscribing).toMatchObject({ code })
+    expect(await waiting).toMatchObject({ code })
     expect(await leftOf(services, scene)).toEqual(nothing)
   })
 
@@ -420,9 +420,9 @@ describe('what is deleted while the application thinks', () => {
   })
 
   test.each([
-    ['application', 'bad-request'],
+    ['application', 'unknown-reference'],
     ['store', 'not-found'],
-  ] as const)('the %s, before it is asked at all: it is not asked, and the refusal says so', async (which, kind) => {
+  ] as const)('the %s, before it is asked at all: it is not asked, and the refusal says so', async (which, code) => {
     const { application } = services.db
     const db = meddled('application', {
       findUnique: async (...args: Parameters<typeof application.findUnique>) => {
@@ -431,7 +431,7 @@ describe('what is deleted while the application thinks', () => {
         return found
       },
     })
-    await expect(subscribe({ ...services, db }, scene.wanted)).rejects.toMatchObject({ kind })
+    await expect(subscribe({ ...services, db }, scene.wanted)).rejects.toMatchObject({ code })
     expect(receiver.received).toEqual([])
   })
 

@@ -110,7 +110,12 @@ afterAll(async () => {
 test('every guide has its examples in all languages', () => {
   for (const name of readdirSync(examples)) {
     // What curl does there is not to receive, but to add a webhook.
-    const expected = { receiver: languages.slice(1), 'first-webhook': languages.slice(0, 1) }[name] ?? languages
+    const some = {
+      receiver: languages.slice(1),
+      'first-webhook': languages.slice(0, 1),
+      'test-in-ci': languages.slice(1, 2),
+    }
+    const expected = some[name as keyof typeof some] ?? languages
     const endings = readdirSync(join(examples, name)).map((file) => file.split('.').at(-1))
     expect(endings.toSorted(), name).toEqual(expected.map(({ ending }) => ending).toSorted())
   }
@@ -337,6 +342,43 @@ describe.each(found)('in $name', (language) => {
     expect(output).toMatch(/KIT-HOL-0001/)
   })
 })
+
+test('a CI makes a test store, sells in it, resets it and throws it away, also when a step has failed', async () => {
+  const [example = ''] = readdirSync(join(examples, 'test-in-ci'))
+  const file = join(examples, 'test-in-ci', example)
+  const { email: Email, password: Password } = sandbox.developer
+  const json = { 'content-type': 'application/json' }
+  const signedIn = await fetch(`${origin}/developers/sign-in`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ Email, Password }),
+  })
+  const cookie = signedIn.headers.getSetCookie().map((each) => each.split(';', 1)[0])
+  const path = '/developers/account/tokens'
+  const made = await ask(path, 'POST', { cookie: cookie.join('; ') }, { Name: 'CI', Days: 1 })
+  const { Token } = made as unknown as { Token: string }
+  const run = async (program: string) => {
+    const env = { ...environment, DEVELOPER_TOKEN: Token }
+    const started = runProgram(process.execPath, [program], { cwd: folder, env, timeout: 120_000 })
+    return { code: await started.exited, output: started.output() }
+  }
+  const isEmpty = async () => {
+    const of = ['/developers/test-stores', '/developers/applications']
+    const authorization = `Bearer ${Token}`
+    expect(await Promise.all(of.map((each) => ask(each, 'GET', { authorization })))).toEqual([[], []])
+  }
+  const { code, output } = await run(file)
+  expect({ code, oks: output.match(/^ok (the store sells: |a stock is changed)/gm) }, output).toMatchObject({
+    code: 0,
+    oks: { length: 4 },
+  })
+  await isEmpty()
+
+  const failing = join(folder, 'failing.ts')
+  writeFileSync(failing, readFileSync(file, 'utf8').replace('info.Stock + 3, ', 'info.Stock + 4, '))
+  expect(await run(failing)).toMatchObject({ code: 1, output: expect.stringContaining('Not as expected: a stock') })
+  await isEmpty()
+}, 240_000)
 
 interface Info {
   readonly CatalogID: number

@@ -315,7 +315,7 @@ describe('after kill -9', () => {
   function answerOf(db: Db): Promise<unknown> {
     return db.$queryRaw`SELECT 1`.then(
       () => 'answered',
-      (error) => outageOf(error)?.kind ?? error,
+      (error) => outageOf(error)?.code ?? error,
     )
   }
 

@@ -10,12 +10,12 @@ function refusal(work: () => void): Partial<StoreFailure> | null {
     work()
     return null
   } catch (error) {
-    return { kind: (error as StoreFailure).kind, retryAfterSeconds: (error as StoreFailure).retryAfterSeconds ?? 0 }
+    return { code: (error as StoreFailure).code, retryAfterSeconds: (error as StoreFailure).retryAfterSeconds ?? 0 }
   }
 }
 
-const tooMany = { kind: 'throttled', retryAfterSeconds: 1 }
-const busy = { kind: 'unavailable', retryAfterSeconds: 1 }
+const tooMany = { code: 'rate-limited', retryAfterSeconds: 1 }
+const busy = { code: 'unavailable', retryAfterSeconds: 1 }
 
 test('beyond its own bound a caller is throttled, in all its requests together', () => {
   const bytes = new BytesInFlight(bounds)
@@ -32,7 +32,7 @@ test('beyond the process’s bound those that hold much are refused, and one tha
   const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((caller) => bytes.open(caller))
   const refusals = new Set<string | undefined>()
   for (let round = 0; round < 40; round++) {
-    for (const each of many) refusals.add(refusal(() => each.receive(1))?.kind)
+    for (const each of many) refusals.add(refusal(() => each.receive(1))?.code)
   }
 
   expect(refusals).toEqual(new Set([undefined, 'unavailable']))
@@ -76,7 +76,7 @@ test('an answer that nobody waits for is not read', async () => {
   const bytes = new BytesInFlight(bounds)
   const reading = bytes.readLarge('a', { bytes: 10, isGone: () => true }, async () => 'read')
 
-  await expect(reading).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(reading).rejects.toMatchObject({ code: 'unavailable' })
   expect(await bytes.readLarge('a', { bytes: 20 }, async () => 'read')).toBe('read')
 })
 
@@ -106,6 +106,6 @@ test('a turn that comes after the connection was lost ends at once', async () =>
   second.close()
   first.close()
 
-  await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' })
   await bytes.open('c').waitForWork(20)
 })

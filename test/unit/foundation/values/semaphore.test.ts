@@ -92,7 +92,7 @@ test.each([
   await start('running', 'k')
   const waiting = Promise.allSettled([start('first', 'k'), start('second', 'k')])
   if (!('waitMs' in bounds)) {
-    await expect(start('third', 'k')).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 })
+    await expect(start('third', 'k')).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
     return
   }
   for (const { status } of await waiting) expect(status).toBe('rejected')

@@ -46,7 +46,7 @@ async function outcomeOf(read: () => XmlElement | Promise<XmlElement>): Promise<
   try {
     return treeOf(await read())
   } catch (error) {
-    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    if (!(error instanceof StoreFailure) || error.code !== 'malformed-body') throw error
     return 'refused'
   }
 }

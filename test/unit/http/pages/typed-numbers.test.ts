@@ -57,7 +57,7 @@ describe.each([
     const problem = `must be a number in digits, such as ${example} before decimals: it has "${stray}"`
     expect(readTyped(text, writing)).toEqual({ text: null, problem })
     expect(() => numberIn({ Amount: text }, 'Amount', writing)).toThrowError(
-      expect.objectContaining({ kind: 'bad-request', field: 'Amount', faults: [{ field: 'Amount', problem }] }),
+      expect.objectContaining({ status: 400, field: 'Amount', faults: [{ field: 'Amount', problem }] }),
     )
   })
 

@@ -424,6 +424,7 @@ export const ModelName = {
   AccessGrant: 'AccessGrant',
   EndedToken: 'EndedToken',
   Session: 'Session',
+  PersonToken: 'PersonToken',
   Alert: 'Alert',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
@@ -452,6 +453,7 @@ export const ModelName = {
   ReturnMethod: 'ReturnMethod',
   ReturnStatus: 'ReturnStatus',
   Order: 'Order',
+  CheckoutOrder: 'CheckoutOrder',
   OrderShipment: 'OrderShipment',
   OrderItem: 'OrderItem',
   OrderTransaction: 'OrderTransaction',
@@ -496,7 +498,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2495,6 +2497,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    PersonToken: {
+      payload: Prisma.$PersonTokenPayload<ExtArgs>
+      fields: Prisma.PersonTokenFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PersonTokenFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PersonTokenFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        findFirst: {
+          args: Prisma.PersonTokenFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PersonTokenFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        findMany: {
+          args: Prisma.PersonTokenFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>[]
+        }
+        create: {
+          args: Prisma.PersonTokenCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        createMany: {
+          args: Prisma.PersonTokenCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PersonTokenCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>[]
+        }
+        delete: {
+          args: Prisma.PersonTokenDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        update: {
+          args: Prisma.PersonTokenUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        deleteMany: {
+          args: Prisma.PersonTokenDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PersonTokenUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PersonTokenUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>[]
+        }
+        upsert: {
+          args: Prisma.PersonTokenUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonTokenPayload>
+        }
+        aggregate: {
+          args: Prisma.PersonTokenAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePersonToken>
+        }
+        groupBy: {
+          args: Prisma.PersonTokenGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonTokenGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PersonTokenCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonTokenCountAggregateOutputType> | number
         }
       }
     }
@@ -4567,6 +4643,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.OrderCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.OrderCountAggregateOutputType> | number
+        }
+      }
+    }
+    CheckoutOrder: {
+      payload: Prisma.$CheckoutOrderPayload<ExtArgs>
+      fields: Prisma.CheckoutOrderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CheckoutOrderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CheckoutOrderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        findFirst: {
+          args: Prisma.CheckoutOrderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CheckoutOrderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        findMany: {
+          args: Prisma.CheckoutOrderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>[]
+        }
+        create: {
+          args: Prisma.CheckoutOrderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        createMany: {
+          args: Prisma.CheckoutOrderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CheckoutOrderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>[]
+        }
+        delete: {
+          args: Prisma.CheckoutOrderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        update: {
+          args: Prisma.CheckoutOrderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        deleteMany: {
+          args: Prisma.CheckoutOrderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CheckoutOrderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CheckoutOrderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>[]
+        }
+        upsert: {
+          args: Prisma.CheckoutOrderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckoutOrderPayload>
+        }
+        aggregate: {
+          args: Prisma.CheckoutOrderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCheckoutOrder>
+        }
+        groupBy: {
+          args: Prisma.CheckoutOrderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CheckoutOrderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CheckoutOrderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CheckoutOrderCountAggregateOutputType> | number
         }
       }
     }
@@ -6995,6 +7145,9 @@ export const SubscriptionScalarFieldEnum = {
   postBackUrl: 'postBackUrl',
   keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
+  ordersPerHour: 'ordersPerHour',
+  ordersHour: 'ordersHour',
+  ordersInHour: 'ordersInHour',
   createdAt: 'createdAt'
 } as const
 
@@ -7136,6 +7289,21 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const PersonTokenScalarFieldEnum = {
+  id: 'id',
+  digest: 'digest',
+  beginning: 'beginning',
+  name: 'name',
+  developerId: 'developerId',
+  storeUserId: 'storeUserId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type PersonTokenScalarFieldEnum = (typeof PersonTokenScalarFieldEnum)[keyof typeof PersonTokenScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {
@@ -7539,6 +7707,17 @@ export const OrderScalarFieldEnum = {
 } as const
 
 export type OrderScalarFieldEnum = (typeof OrderScalarFieldEnum)[keyof typeof OrderScalarFieldEnum]
+
+
+export const CheckoutOrderScalarFieldEnum = {
+  storeId: 'storeId',
+  orderId: 'orderId',
+  applicationId: 'applicationId',
+  keyHash: 'keyHash',
+  bodyHash: 'bodyHash'
+} as const
+
+export type CheckoutOrderScalarFieldEnum = (typeof CheckoutOrderScalarFieldEnum)[keyof typeof CheckoutOrderScalarFieldEnum]
 
 
 export const OrderShipmentScalarFieldEnum = {
@@ -8326,6 +8505,7 @@ export type GlobalOmitConfig = {
   accessGrant?: Prisma.AccessGrantOmit
   endedToken?: Prisma.EndedTokenOmit
   session?: Prisma.SessionOmit
+  personToken?: Prisma.PersonTokenOmit
   alert?: Prisma.AlertOmit
   signInDelay?: Prisma.SignInDelayOmit
   customerLoginToken?: Prisma.CustomerLoginTokenOmit
@@ -8354,6 +8534,7 @@ export type GlobalOmitConfig = {
   returnMethod?: Prisma.ReturnMethodOmit
   returnStatus?: Prisma.ReturnStatusOmit
   order?: Prisma.OrderOmit
+  checkoutOrder?: Prisma.CheckoutOrderOmit
   orderShipment?: Prisma.OrderShipmentOmit
   orderItem?: Prisma.OrderItemOmit
   orderTransaction?: Prisma.OrderTransactionOmit

@@ -78,6 +78,7 @@ export const ModelName = {
   AccessGrant: 'AccessGrant',
   EndedToken: 'EndedToken',
   Session: 'Session',
+  PersonToken: 'PersonToken',
   Alert: 'Alert',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
@@ -106,6 +107,7 @@ export const ModelName = {
   ReturnMethod: 'ReturnMethod',
   ReturnStatus: 'ReturnStatus',
   Order: 'Order',
+  CheckoutOrder: 'CheckoutOrder',
   OrderShipment: 'OrderShipment',
   OrderItem: 'OrderItem',
   OrderTransaction: 'OrderTransaction',
@@ -393,6 +395,9 @@ export const SubscriptionScalarFieldEnum = {
   postBackUrl: 'postBackUrl',
   keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
+  ordersPerHour: 'ordersPerHour',
+  ordersHour: 'ordersHour',
+  ordersInHour: 'ordersInHour',
   createdAt: 'createdAt'
 } as const
 
@@ -534,6 +539,21 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const PersonTokenScalarFieldEnum = {
+  id: 'id',
+  digest: 'digest',
+  beginning: 'beginning',
+  name: 'name',
+  developerId: 'developerId',
+  storeUserId: 'storeUserId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type PersonTokenScalarFieldEnum = (typeof PersonTokenScalarFieldEnum)[keyof typeof PersonTokenScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {
@@ -937,6 +957,17 @@ export const OrderScalarFieldEnum = {
 } as const
 
 export type OrderScalarFieldEnum = (typeof OrderScalarFieldEnum)[keyof typeof OrderScalarFieldEnum]
+
+
+export const CheckoutOrderScalarFieldEnum = {
+  storeId: 'storeId',
+  orderId: 'orderId',
+  applicationId: 'applicationId',
+  keyHash: 'keyHash',
+  bodyHash: 'bodyHash'
+} as const
+
+export type CheckoutOrderScalarFieldEnum = (typeof CheckoutOrderScalarFieldEnum)[keyof typeof CheckoutOrderScalarFieldEnum]
 
 
 export const OrderShipmentScalarFieldEnum = {

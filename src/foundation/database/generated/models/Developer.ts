@@ -219,6 +219,7 @@ export type DeveloperWhereInput = {
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
+  tokens?: Prisma.PersonTokenListRelationFilter
   testStores?: Prisma.TestStoreListRelationFilter
   inboxes?: Prisma.InboxListRelationFilter
 }
@@ -232,6 +233,7 @@ export type DeveloperOrderByWithRelationInput = {
   identity?: Prisma.IdentityOrderByWithRelationInput
   applications?: Prisma.ApplicationOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  tokens?: Prisma.PersonTokenOrderByRelationAggregateInput
   testStores?: Prisma.TestStoreOrderByRelationAggregateInput
   inboxes?: Prisma.InboxOrderByRelationAggregateInput
 }
@@ -248,6 +250,7 @@ export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
+  tokens?: Prisma.PersonTokenListRelationFilter
   testStores?: Prisma.TestStoreListRelationFilter
   inboxes?: Prisma.InboxListRelationFilter
 }, "id">
@@ -282,6 +285,7 @@ export type DeveloperCreateInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -294,6 +298,7 @@ export type DeveloperUncheckedCreateInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -304,6 +309,7 @@ export type DeveloperUpdateInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -316,6 +322,7 @@ export type DeveloperUncheckedUpdateInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -476,6 +483,22 @@ export type DeveloperUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutSessionsInput, Prisma.DeveloperUpdateWithoutSessionsInput>, Prisma.DeveloperUncheckedUpdateWithoutSessionsInput>
 }
 
+export type DeveloperCreateNestedOneWithoutTokensInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTokensInput
+  connect?: Prisma.DeveloperWhereUniqueInput
+}
+
+export type DeveloperUpdateOneWithoutTokensNestedInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTokensInput
+  upsert?: Prisma.DeveloperUpsertWithoutTokensInput
+  disconnect?: Prisma.DeveloperWhereInput | boolean
+  delete?: Prisma.DeveloperWhereInput | boolean
+  connect?: Prisma.DeveloperWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutTokensInput, Prisma.DeveloperUpdateWithoutTokensInput>, Prisma.DeveloperUncheckedUpdateWithoutTokensInput>
+}
+
 export type DeveloperCreateNestedOneWithoutTestStoresInput = {
   create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTestStoresInput, Prisma.DeveloperUncheckedCreateWithoutTestStoresInput>
   connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTestStoresInput
@@ -511,6 +534,7 @@ export type DeveloperCreateWithoutIdentityInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -521,6 +545,7 @@ export type DeveloperUncheckedCreateWithoutIdentityInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -567,6 +592,7 @@ export type DeveloperCreateWithoutApplicationsInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -578,6 +604,7 @@ export type DeveloperUncheckedCreateWithoutApplicationsInput = {
   createdAt: Date | string
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -603,6 +630,7 @@ export type DeveloperUpdateWithoutApplicationsInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -614,6 +642,7 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -623,6 +652,7 @@ export type DeveloperCreateWithoutSessionsInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
@@ -634,6 +664,7 @@ export type DeveloperUncheckedCreateWithoutSessionsInput = {
   createdAt: Date | string
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -659,6 +690,7 @@ export type DeveloperUpdateWithoutSessionsInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -670,6 +702,67 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperCreateWithoutTokensInput = {
+  createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
+  applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperUncheckedCreateWithoutTokensInput = {
+  id?: number
+  identityId: number
+  email: string
+  createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
+  applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperCreateOrConnectWithoutTokensInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+}
+
+export type DeveloperUpsertWithoutTokensInput = {
+  update: Prisma.XOR<Prisma.DeveloperUpdateWithoutTokensInput, Prisma.DeveloperUncheckedUpdateWithoutTokensInput>
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutTokensInput, Prisma.DeveloperUncheckedCreateWithoutTokensInput>
+  where?: Prisma.DeveloperWhereInput
+}
+
+export type DeveloperUpdateToOneWithWhereWithoutTokensInput = {
+  where?: Prisma.DeveloperWhereInput
+  data: Prisma.XOR<Prisma.DeveloperUpdateWithoutTokensInput, Prisma.DeveloperUncheckedUpdateWithoutTokensInput>
+}
+
+export type DeveloperUpdateWithoutTokensInput = {
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
+  applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperUncheckedUpdateWithoutTokensInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
+  applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -680,6 +773,7 @@ export type DeveloperCreateWithoutTestStoresInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
 
@@ -691,6 +785,7 @@ export type DeveloperUncheckedCreateWithoutTestStoresInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
@@ -716,6 +811,7 @@ export type DeveloperUpdateWithoutTestStoresInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -727,6 +823,7 @@ export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -736,6 +833,7 @@ export type DeveloperCreateWithoutInboxesInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
 }
 
@@ -747,6 +845,7 @@ export type DeveloperUncheckedCreateWithoutInboxesInput = {
   deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
@@ -772,6 +871,7 @@ export type DeveloperUpdateWithoutInboxesInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -783,6 +883,7 @@ export type DeveloperUncheckedUpdateWithoutInboxesInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
@@ -797,6 +898,7 @@ export type DeveloperUpdateWithoutIdentityInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
@@ -807,6 +909,7 @@ export type DeveloperUncheckedUpdateWithoutIdentityInput = {
   deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
   inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
@@ -825,6 +928,7 @@ export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
 export type DeveloperCountOutputType = {
   applications: number
   sessions: number
+  tokens: number
   testStores: number
   inboxes: number
 }
@@ -832,6 +936,7 @@ export type DeveloperCountOutputType = {
 export type DeveloperCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   applications?: boolean | DeveloperCountOutputTypeCountApplicationsArgs
   sessions?: boolean | DeveloperCountOutputTypeCountSessionsArgs
+  tokens?: boolean | DeveloperCountOutputTypeCountTokensArgs
   testStores?: boolean | DeveloperCountOutputTypeCountTestStoresArgs
   inboxes?: boolean | DeveloperCountOutputTypeCountInboxesArgs
 }
@@ -863,6 +968,13 @@ export type DeveloperCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Ty
 /**
  * DeveloperCountOutputType without action
  */
+export type DeveloperCountOutputTypeCountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PersonTokenWhereInput
+}
+
+/**
+ * DeveloperCountOutputType without action
+ */
 export type DeveloperCountOutputTypeCountTestStoresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TestStoreWhereInput
 }
@@ -884,6 +996,7 @@ export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
+  tokens?: boolean | Prisma.Developer$tokensArgs<ExtArgs>
   testStores?: boolean | Prisma.Developer$testStoresArgs<ExtArgs>
   inboxes?: boolean | Prisma.Developer$inboxesArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
@@ -920,6 +1033,7 @@ export type DeveloperInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
+  tokens?: boolean | Prisma.Developer$tokensArgs<ExtArgs>
   testStores?: boolean | Prisma.Developer$testStoresArgs<ExtArgs>
   inboxes?: boolean | Prisma.Developer$inboxesArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
@@ -937,6 +1051,7 @@ export type $DeveloperPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identity: Prisma.$IdentityPayload<ExtArgs>
     applications: Prisma.$ApplicationPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    tokens: Prisma.$PersonTokenPayload<ExtArgs>[]
     testStores: Prisma.$TestStorePayload<ExtArgs>[]
     inboxes: Prisma.$InboxPayload<ExtArgs>[]
   }
@@ -1346,6 +1461,7 @@ export interface Prisma__DeveloperClient<T, Null = never, ExtArgs extends runtim
   identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   applications<T extends Prisma.Developer$applicationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$applicationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApplicationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.Developer$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tokens<T extends Prisma.Developer$tokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$tokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   testStores<T extends Prisma.Developer$testStoresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$testStoresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   inboxes<T extends Prisma.Developer$inboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$inboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -1828,6 +1944,30 @@ export type Developer$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * Developer.tokens
+ */
+export type Developer$tokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PersonToken
+   */
+  select?: Prisma.PersonTokenSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PersonToken
+   */
+  omit?: Prisma.PersonTokenOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PersonTokenInclude<ExtArgs> | null
+  where?: Prisma.PersonTokenWhereInput
+  orderBy?: Prisma.PersonTokenOrderByWithRelationInput | Prisma.PersonTokenOrderByWithRelationInput[]
+  cursor?: Prisma.PersonTokenWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PersonTokenScalarFieldEnum | Prisma.PersonTokenScalarFieldEnum[]
 }
 
 /**

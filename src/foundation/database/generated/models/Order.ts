@@ -401,6 +401,7 @@ export type OrderWhereInput = {
   shipments?: Prisma.OrderShipmentListRelationFilter
   items?: Prisma.OrderItemListRelationFilter
   transactions?: Prisma.OrderTransactionListRelationFilter
+  checkout?: Prisma.XOR<Prisma.CheckoutOrderNullableScalarRelationFilter, Prisma.CheckoutOrderWhereInput> | null
 }
 
 export type OrderOrderByWithRelationInput = {
@@ -431,6 +432,7 @@ export type OrderOrderByWithRelationInput = {
   shipments?: Prisma.OrderShipmentOrderByRelationAggregateInput
   items?: Prisma.OrderItemOrderByRelationAggregateInput
   transactions?: Prisma.OrderTransactionOrderByRelationAggregateInput
+  checkout?: Prisma.CheckoutOrderOrderByWithRelationInput
 }
 
 export type OrderWhereUniqueInput = Prisma.AtLeast<{
@@ -465,6 +467,7 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   shipments?: Prisma.OrderShipmentListRelationFilter
   items?: Prisma.OrderItemListRelationFilter
   transactions?: Prisma.OrderTransactionListRelationFilter
+  checkout?: Prisma.XOR<Prisma.CheckoutOrderNullableScalarRelationFilter, Prisma.CheckoutOrderWhereInput> | null
 }, "storeId_id">
 
 export type OrderOrderByWithAggregationInput = {
@@ -551,6 +554,7 @@ export type OrderCreateInput = {
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateInput = {
@@ -580,6 +584,7 @@ export type OrderUncheckedCreateInput = {
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUpdateInput = {
@@ -608,6 +613,7 @@ export type OrderUpdateInput = {
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateInput = {
@@ -637,6 +643,7 @@ export type OrderUncheckedUpdateInput = {
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateManyInput = {
@@ -884,6 +891,20 @@ export type OrderUncheckedUpdateManyWithoutCustomerNestedInput = {
   deleteMany?: Prisma.OrderScalarWhereInput | Prisma.OrderScalarWhereInput[]
 }
 
+export type OrderCreateNestedOneWithoutCheckoutInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutCheckoutInput, Prisma.OrderUncheckedCreateWithoutCheckoutInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutCheckoutInput
+  connect?: Prisma.OrderWhereUniqueInput
+}
+
+export type OrderUpdateOneRequiredWithoutCheckoutNestedInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutCheckoutInput, Prisma.OrderUncheckedCreateWithoutCheckoutInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutCheckoutInput
+  upsert?: Prisma.OrderUpsertWithoutCheckoutInput
+  connect?: Prisma.OrderWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrderUpdateToOneWithWhereWithoutCheckoutInput, Prisma.OrderUpdateWithoutCheckoutInput>, Prisma.OrderUncheckedUpdateWithoutCheckoutInput>
+}
+
 export type OrderCreateNestedOneWithoutShipmentsInput = {
   create?: Prisma.XOR<Prisma.OrderCreateWithoutShipmentsInput, Prisma.OrderUncheckedCreateWithoutShipmentsInput>
   connectOrCreate?: Prisma.OrderCreateOrConnectWithoutShipmentsInput
@@ -967,6 +988,7 @@ export type OrderCreateWithoutCustomerInput = {
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutCustomerInput = {
@@ -994,6 +1016,7 @@ export type OrderUncheckedCreateWithoutCustomerInput = {
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutCustomerInput = {
@@ -1050,6 +1073,136 @@ export type OrderScalarWhereInput = {
   details?: Prisma.JsonFilter<"Order">
 }
 
+export type OrderCreateWithoutCheckoutInput = {
+  id: number
+  invoicePrefix: string
+  invoiceNumber: number
+  orderDate: Date | string
+  statusId: number
+  updatedAt: Date | string
+  updatedBy: string
+  billingEmail: string
+  orderAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
+  customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
+  shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
+  items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
+  transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+}
+
+export type OrderUncheckedCreateWithoutCheckoutInput = {
+  storeId: number
+  id: number
+  invoicePrefix: string
+  invoiceNumber: number
+  customerId?: number | null
+  orderDate: Date | string
+  statusId: number
+  updatedAt: Date | string
+  updatedBy: string
+  billingEmail: string
+  orderAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
+  shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
+  items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
+  transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+}
+
+export type OrderCreateOrConnectWithoutCheckoutInput = {
+  where: Prisma.OrderWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrderCreateWithoutCheckoutInput, Prisma.OrderUncheckedCreateWithoutCheckoutInput>
+}
+
+export type OrderUpsertWithoutCheckoutInput = {
+  update: Prisma.XOR<Prisma.OrderUpdateWithoutCheckoutInput, Prisma.OrderUncheckedUpdateWithoutCheckoutInput>
+  create: Prisma.XOR<Prisma.OrderCreateWithoutCheckoutInput, Prisma.OrderUncheckedCreateWithoutCheckoutInput>
+  where?: Prisma.OrderWhereInput
+}
+
+export type OrderUpdateToOneWithWhereWithoutCheckoutInput = {
+  where?: Prisma.OrderWhereInput
+  data: Prisma.XOR<Prisma.OrderUpdateWithoutCheckoutInput, Prisma.OrderUncheckedUpdateWithoutCheckoutInput>
+}
+
+export type OrderUpdateWithoutCheckoutInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  orderDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  statusId?: Prisma.IntFieldUpdateOperationsInput | number
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  billingEmail?: Prisma.StringFieldUpdateOperationsInput | string
+  orderAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
+  customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
+  shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
+  items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
+  transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+}
+
+export type OrderUncheckedUpdateWithoutCheckoutInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  orderDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  statusId?: Prisma.IntFieldUpdateOperationsInput | number
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  billingEmail?: Prisma.StringFieldUpdateOperationsInput | string
+  orderAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
+  shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
+  items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
+  transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+}
+
 export type OrderCreateWithoutShipmentsInput = {
   id: number
   invoicePrefix: string
@@ -1075,6 +1228,7 @@ export type OrderCreateWithoutShipmentsInput = {
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutShipmentsInput = {
@@ -1103,6 +1257,7 @@ export type OrderUncheckedCreateWithoutShipmentsInput = {
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutShipmentsInput = {
@@ -1146,6 +1301,7 @@ export type OrderUpdateWithoutShipmentsInput = {
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutShipmentsInput = {
@@ -1174,6 +1330,7 @@ export type OrderUncheckedUpdateWithoutShipmentsInput = {
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutItemsInput = {
@@ -1201,6 +1358,7 @@ export type OrderCreateWithoutItemsInput = {
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutItemsInput = {
@@ -1229,6 +1387,7 @@ export type OrderUncheckedCreateWithoutItemsInput = {
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutItemsInput = {
@@ -1272,6 +1431,7 @@ export type OrderUpdateWithoutItemsInput = {
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutItemsInput = {
@@ -1300,6 +1460,7 @@ export type OrderUncheckedUpdateWithoutItemsInput = {
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutTransactionsInput = {
@@ -1327,6 +1488,7 @@ export type OrderCreateWithoutTransactionsInput = {
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutTransactionsInput = {
@@ -1355,6 +1517,7 @@ export type OrderUncheckedCreateWithoutTransactionsInput = {
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutTransactionsInput = {
@@ -1398,6 +1561,7 @@ export type OrderUpdateWithoutTransactionsInput = {
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutTransactionsInput = {
@@ -1426,6 +1590,7 @@ export type OrderUncheckedUpdateWithoutTransactionsInput = {
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutRmasInput = {
@@ -1453,6 +1618,7 @@ export type OrderCreateWithoutRmasInput = {
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutRmasInput = {
@@ -1481,6 +1647,7 @@ export type OrderUncheckedCreateWithoutRmasInput = {
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutRmasInput = {
@@ -1524,6 +1691,7 @@ export type OrderUpdateWithoutRmasInput = {
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutRmasInput = {
@@ -1552,6 +1720,7 @@ export type OrderUncheckedUpdateWithoutRmasInput = {
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateManyCustomerInput = {
@@ -1602,6 +1771,7 @@ export type OrderUpdateWithoutCustomerInput = {
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutCustomerInput = {
@@ -1629,6 +1799,7 @@ export type OrderUncheckedUpdateWithoutCustomerInput = {
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateManyWithoutCustomerInput = {
@@ -1740,6 +1911,7 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   shipments?: boolean | Prisma.Order$shipmentsArgs<ExtArgs>
   items?: boolean | Prisma.Order$itemsArgs<ExtArgs>
   transactions?: boolean | Prisma.Order$transactionsArgs<ExtArgs>
+  checkout?: boolean | Prisma.Order$checkoutArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
 
@@ -1827,6 +1999,7 @@ export type OrderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   shipments?: boolean | Prisma.Order$shipmentsArgs<ExtArgs>
   items?: boolean | Prisma.Order$itemsArgs<ExtArgs>
   transactions?: boolean | Prisma.Order$transactionsArgs<ExtArgs>
+  checkout?: boolean | Prisma.Order$checkoutArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type OrderIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1844,6 +2017,7 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     shipments: Prisma.$OrderShipmentPayload<ExtArgs>[]
     items: Prisma.$OrderItemPayload<ExtArgs>[]
     transactions: Prisma.$OrderTransactionPayload<ExtArgs>[]
+    checkout: Prisma.$CheckoutOrderPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     storeId: number
@@ -2282,6 +2456,7 @@ export interface Prisma__OrderClient<T, Null = never, ExtArgs extends runtime.Ty
   shipments<T extends Prisma.Order$shipmentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$shipmentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderShipmentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   items<T extends Prisma.Order$itemsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$itemsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   transactions<T extends Prisma.Order$transactionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$transactionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderTransactionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  checkout<T extends Prisma.Order$checkoutArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$checkoutArgs<ExtArgs>>): Prisma.Prisma__CheckoutOrderClient<runtime.Types.Result.GetResult<Prisma.$CheckoutOrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2846,6 +3021,25 @@ export type Order$transactionsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.OrderTransactionScalarFieldEnum | Prisma.OrderTransactionScalarFieldEnum[]
+}
+
+/**
+ * Order.checkout
+ */
+export type Order$checkoutArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CheckoutOrder
+   */
+  select?: Prisma.CheckoutOrderSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CheckoutOrder
+   */
+  omit?: Prisma.CheckoutOrderOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CheckoutOrderInclude<ExtArgs> | null
+  where?: Prisma.CheckoutOrderWhereInput
 }
 
 /**

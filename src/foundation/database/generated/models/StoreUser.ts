@@ -249,6 +249,7 @@ export type StoreUserWhereInput = {
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
+  tokens?: Prisma.PersonTokenListRelationFilter
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
@@ -268,6 +269,7 @@ export type StoreUserOrderByWithRelationInput = {
   identity?: Prisma.IdentityOrderByWithRelationInput
   ownRole?: Prisma.StoreRoleOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  tokens?: Prisma.PersonTokenOrderByRelationAggregateInput
   alerts?: Prisma.AlertOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
@@ -291,6 +293,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
+  tokens?: Prisma.PersonTokenListRelationFilter
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
@@ -333,6 +336,7 @@ export type StoreUserCreateInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -349,6 +353,7 @@ export type StoreUserUncheckedCreateInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -363,6 +368,7 @@ export type StoreUserUpdateInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -379,6 +385,7 @@ export type StoreUserUncheckedUpdateInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -680,6 +687,22 @@ export type StoreUserUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutSessionsInput, Prisma.StoreUserUpdateWithoutSessionsInput>, Prisma.StoreUserUncheckedUpdateWithoutSessionsInput>
 }
 
+export type StoreUserCreateNestedOneWithoutTokensInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutTokensInput, Prisma.StoreUserUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutTokensInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneWithoutTokensNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutTokensInput, Prisma.StoreUserUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutTokensInput
+  upsert?: Prisma.StoreUserUpsertWithoutTokensInput
+  disconnect?: Prisma.StoreUserWhereInput | boolean
+  delete?: Prisma.StoreUserWhereInput | boolean
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutTokensInput, Prisma.StoreUserUpdateWithoutTokensInput>, Prisma.StoreUserUncheckedUpdateWithoutTokensInput>
+}
+
 export type StoreUserCreateNestedOneWithoutAlertsInput = {
   create?: Prisma.XOR<Prisma.StoreUserCreateWithoutAlertsInput, Prisma.StoreUserUncheckedCreateWithoutAlertsInput>
   connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutAlertsInput
@@ -702,6 +725,7 @@ export type StoreUserCreateWithoutStoreInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -717,6 +741,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -769,6 +794,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -783,6 +809,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -823,6 +850,7 @@ export type StoreUserCreateWithoutOrderDraftsInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -838,6 +866,7 @@ export type StoreUserUncheckedCreateWithoutOrderDraftsInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -867,6 +896,7 @@ export type StoreUserUpdateWithoutOrderDraftsInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -882,6 +912,7 @@ export type StoreUserUncheckedUpdateWithoutOrderDraftsInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -895,6 +926,7 @@ export type StoreUserCreateWithoutListViewsInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -910,6 +942,7 @@ export type StoreUserUncheckedCreateWithoutListViewsInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -939,6 +972,7 @@ export type StoreUserUpdateWithoutListViewsInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -954,6 +988,7 @@ export type StoreUserUncheckedUpdateWithoutListViewsInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -966,6 +1001,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -980,6 +1016,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   role?: string | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -1020,6 +1057,7 @@ export type StoreUserCreateWithoutInvitationsInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
@@ -1035,6 +1073,7 @@ export type StoreUserUncheckedCreateWithoutInvitationsInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
@@ -1064,6 +1103,7 @@ export type StoreUserUpdateWithoutInvitationsInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
@@ -1079,6 +1119,7 @@ export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
@@ -1092,6 +1133,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
@@ -1107,6 +1149,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
@@ -1136,6 +1179,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
@@ -1151,6 +1195,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
@@ -1163,6 +1208,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -1178,6 +1224,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   role?: string | null
   roleId?: number | null
   createdAt: Date | string
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -1207,6 +1254,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -1222,6 +1270,83 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserCreateWithoutTokensInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutTokensInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutTokensInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutTokensInput, Prisma.StoreUserUncheckedCreateWithoutTokensInput>
+}
+
+export type StoreUserUpsertWithoutTokensInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutTokensInput, Prisma.StoreUserUncheckedUpdateWithoutTokensInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutTokensInput, Prisma.StoreUserUncheckedCreateWithoutTokensInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutTokensInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutTokensInput, Prisma.StoreUserUncheckedUpdateWithoutTokensInput>
+}
+
+export type StoreUserUpdateWithoutTokensInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutTokensInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -1236,6 +1361,7 @@ export type StoreUserCreateWithoutAlertsInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
@@ -1251,6 +1377,7 @@ export type StoreUserUncheckedCreateWithoutAlertsInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
@@ -1280,6 +1407,7 @@ export type StoreUserUpdateWithoutAlertsInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
@@ -1295,6 +1423,7 @@ export type StoreUserUncheckedUpdateWithoutAlertsInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
@@ -1316,6 +1445,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -1331,6 +1461,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -1361,6 +1492,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -1375,6 +1507,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -1404,6 +1537,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -1418,6 +1552,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -1440,6 +1575,7 @@ export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
 
 export type StoreUserCountOutputType = {
   sessions: number
+  tokens: number
   alerts: number
   authorizationCodes: number
   invitations: number
@@ -1449,6 +1585,7 @@ export type StoreUserCountOutputType = {
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | StoreUserCountOutputTypeCountSessionsArgs
+  tokens?: boolean | StoreUserCountOutputTypeCountTokensArgs
   alerts?: boolean | StoreUserCountOutputTypeCountAlertsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
   invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
@@ -1471,6 +1608,13 @@ export type StoreUserCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Ex
  */
 export type StoreUserCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.SessionWhereInput
+}
+
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PersonTokenWhereInput
 }
 
 /**
@@ -1521,6 +1665,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
+  tokens?: boolean | Prisma.StoreUser$tokensArgs<ExtArgs>
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
@@ -1571,6 +1716,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
+  tokens?: boolean | Prisma.StoreUser$tokensArgs<ExtArgs>
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
@@ -1596,6 +1742,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identity: Prisma.$IdentityPayload<ExtArgs>
     ownRole: Prisma.$StoreRolePayload<ExtArgs> | null
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    tokens: Prisma.$PersonTokenPayload<ExtArgs>[]
     alerts: Prisma.$AlertPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
@@ -2011,6 +2158,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   ownRole<T extends Prisma.StoreUser$ownRoleArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$ownRoleArgs<ExtArgs>>): Prisma.Prisma__StoreRoleClient<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.StoreUser$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tokens<T extends Prisma.StoreUser$tokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$tokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   alerts<T extends Prisma.StoreUser$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -2493,6 +2641,30 @@ export type StoreUser$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.tokens
+ */
+export type StoreUser$tokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PersonToken
+   */
+  select?: Prisma.PersonTokenSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PersonToken
+   */
+  omit?: Prisma.PersonTokenOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PersonTokenInclude<ExtArgs> | null
+  where?: Prisma.PersonTokenWhereInput
+  orderBy?: Prisma.PersonTokenOrderByWithRelationInput | Prisma.PersonTokenOrderByWithRelationInput[]
+  cursor?: Prisma.PersonTokenWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PersonTokenScalarFieldEnum | Prisma.PersonTokenScalarFieldEnum[]
 }
 
 /**

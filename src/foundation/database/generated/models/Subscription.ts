@@ -30,12 +30,16 @@ export type SubscriptionAvgAggregateOutputType = {
   id: number | null
   storeId: number | null
   applicationId: number | null
+  ordersPerHour: number | null
+  ordersInHour: number | null
 }
 
 export type SubscriptionSumAggregateOutputType = {
   id: number | null
   storeId: number | null
   applicationId: number | null
+  ordersPerHour: number | null
+  ordersInHour: number | null
 }
 
 export type SubscriptionMinAggregateOutputType = {
@@ -48,6 +52,9 @@ export type SubscriptionMinAggregateOutputType = {
   postBackUrl: string | null
   keepsBodies: boolean | null
   lastUsedAt: Date | null
+  ordersPerHour: number | null
+  ordersHour: Date | null
+  ordersInHour: number | null
   createdAt: Date | null
 }
 
@@ -61,6 +68,9 @@ export type SubscriptionMaxAggregateOutputType = {
   postBackUrl: string | null
   keepsBodies: boolean | null
   lastUsedAt: Date | null
+  ordersPerHour: number | null
+  ordersHour: Date | null
+  ordersInHour: number | null
   createdAt: Date | null
 }
 
@@ -75,6 +85,9 @@ export type SubscriptionCountAggregateOutputType = {
   postBackUrl: number
   keepsBodies: number
   lastUsedAt: number
+  ordersPerHour: number
+  ordersHour: number
+  ordersInHour: number
   createdAt: number
   _all: number
 }
@@ -84,12 +97,16 @@ export type SubscriptionAvgAggregateInputType = {
   id?: true
   storeId?: true
   applicationId?: true
+  ordersPerHour?: true
+  ordersInHour?: true
 }
 
 export type SubscriptionSumAggregateInputType = {
   id?: true
   storeId?: true
   applicationId?: true
+  ordersPerHour?: true
+  ordersInHour?: true
 }
 
 export type SubscriptionMinAggregateInputType = {
@@ -102,6 +119,9 @@ export type SubscriptionMinAggregateInputType = {
   postBackUrl?: true
   keepsBodies?: true
   lastUsedAt?: true
+  ordersPerHour?: true
+  ordersHour?: true
+  ordersInHour?: true
   createdAt?: true
 }
 
@@ -115,6 +135,9 @@ export type SubscriptionMaxAggregateInputType = {
   postBackUrl?: true
   keepsBodies?: true
   lastUsedAt?: true
+  ordersPerHour?: true
+  ordersHour?: true
+  ordersInHour?: true
   createdAt?: true
 }
 
@@ -129,6 +152,9 @@ export type SubscriptionCountAggregateInputType = {
   postBackUrl?: true
   keepsBodies?: true
   lastUsedAt?: true
+  ordersPerHour?: true
+  ordersHour?: true
+  ordersInHour?: true
   createdAt?: true
   _all?: true
 }
@@ -230,6 +256,9 @@ export type SubscriptionGroupByOutputType = {
   postBackUrl: string | null
   keepsBodies: boolean
   lastUsedAt: Date | null
+  ordersPerHour: number
+  ordersHour: Date | null
+  ordersInHour: number
   createdAt: Date
   _count: SubscriptionCountAggregateOutputType | null
   _avg: SubscriptionAvgAggregateOutputType | null
@@ -267,6 +296,9 @@ export type SubscriptionWhereInput = {
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
   keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
+  ordersPerHour?: Prisma.IntFilter<"Subscription"> | number
+  ordersHour?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
+  ordersInHour?: Prisma.IntFilter<"Subscription"> | number
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
   application?: Prisma.XOR<Prisma.ApplicationScalarRelationFilter, Prisma.ApplicationWhereInput>
@@ -288,6 +320,9 @@ export type SubscriptionOrderByWithRelationInput = {
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersHour?: Prisma.SortOrderInput | Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   store?: Prisma.StoreOrderByWithRelationInput
   application?: Prisma.ApplicationOrderByWithRelationInput
@@ -314,6 +349,9 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
   keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
+  ordersPerHour?: Prisma.IntFilter<"Subscription"> | number
+  ordersHour?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
+  ordersInHour?: Prisma.IntFilter<"Subscription"> | number
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
   application?: Prisma.XOR<Prisma.ApplicationScalarRelationFilter, Prisma.ApplicationWhereInput>
@@ -335,6 +373,9 @@ export type SubscriptionOrderByWithAggregationInput = {
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersHour?: Prisma.SortOrderInput | Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.SubscriptionCountOrderByAggregateInput
   _avg?: Prisma.SubscriptionAvgOrderByAggregateInput
@@ -357,6 +398,9 @@ export type SubscriptionScalarWhereWithAggregatesInput = {
   postBackUrl?: Prisma.StringNullableWithAggregatesFilter<"Subscription"> | string | null
   keepsBodies?: Prisma.BoolWithAggregatesFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
+  ordersPerHour?: Prisma.IntWithAggregatesFilter<"Subscription"> | number
+  ordersHour?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
+  ordersInHour?: Prisma.IntWithAggregatesFilter<"Subscription"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Subscription"> | Date | string
 }
 
@@ -368,6 +412,9 @@ export type SubscriptionCreateInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -389,6 +436,9 @@ export type SubscriptionUncheckedCreateInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -405,6 +455,9 @@ export type SubscriptionUpdateInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -426,6 +479,9 @@ export type SubscriptionUncheckedUpdateInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -445,6 +501,9 @@ export type SubscriptionCreateManyInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
 }
 
@@ -456,6 +515,9 @@ export type SubscriptionUpdateManyMutationInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -470,6 +532,9 @@ export type SubscriptionUncheckedUpdateManyInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -504,6 +569,9 @@ export type SubscriptionCountOrderByAggregateInput = {
   postBackUrl?: Prisma.SortOrder
   keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersHour?: Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -511,6 +579,8 @@ export type SubscriptionAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
 }
 
 export type SubscriptionMaxOrderByAggregateInput = {
@@ -523,6 +593,9 @@ export type SubscriptionMaxOrderByAggregateInput = {
   postBackUrl?: Prisma.SortOrder
   keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersHour?: Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -536,6 +609,9 @@ export type SubscriptionMinOrderByAggregateInput = {
   postBackUrl?: Prisma.SortOrder
   keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersHour?: Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -543,6 +619,8 @@ export type SubscriptionSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
+  ordersPerHour?: Prisma.SortOrder
+  ordersInHour?: Prisma.SortOrder
 }
 
 export type SubscriptionScalarRelationFilter = {
@@ -719,6 +797,9 @@ export type SubscriptionCreateWithoutStoreInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
@@ -738,6 +819,9 @@ export type SubscriptionUncheckedCreateWithoutStoreInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -786,6 +870,9 @@ export type SubscriptionScalarWhereInput = {
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
   keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
+  ordersPerHour?: Prisma.IntFilter<"Subscription"> | number
+  ordersHour?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
+  ordersInHour?: Prisma.IntFilter<"Subscription"> | number
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
 }
 
@@ -797,6 +884,9 @@ export type SubscriptionCreateWithoutApplicationInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
@@ -816,6 +906,9 @@ export type SubscriptionUncheckedCreateWithoutApplicationInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -858,6 +951,9 @@ export type SubscriptionCreateWithoutCallsInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -878,6 +974,9 @@ export type SubscriptionUncheckedCreateWithoutCallsInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -909,6 +1008,9 @@ export type SubscriptionUpdateWithoutCallsInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -929,6 +1031,9 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -944,6 +1049,9 @@ export type SubscriptionCreateWithoutAuthorizationCodesInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -964,6 +1072,9 @@ export type SubscriptionUncheckedCreateWithoutAuthorizationCodesInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
   accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -995,6 +1106,9 @@ export type SubscriptionUpdateWithoutAuthorizationCodesInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1015,6 +1129,9 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1030,6 +1147,9 @@ export type SubscriptionCreateWithoutAccessTokensInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -1050,6 +1170,9 @@ export type SubscriptionUncheckedCreateWithoutAccessTokensInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1081,6 +1204,9 @@ export type SubscriptionUpdateWithoutAccessTokensInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1101,6 +1227,9 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1116,6 +1245,9 @@ export type SubscriptionCreateWithoutAccessGrantsInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -1136,6 +1268,9 @@ export type SubscriptionUncheckedCreateWithoutAccessGrantsInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1167,6 +1302,9 @@ export type SubscriptionUpdateWithoutAccessGrantsInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1187,6 +1325,9 @@ export type SubscriptionUncheckedUpdateWithoutAccessGrantsInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1202,6 +1343,9 @@ export type SubscriptionCreateWithoutWebhooksInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -1222,6 +1366,9 @@ export type SubscriptionUncheckedCreateWithoutWebhooksInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1253,6 +1400,9 @@ export type SubscriptionUpdateWithoutWebhooksInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1273,6 +1423,9 @@ export type SubscriptionUncheckedUpdateWithoutWebhooksInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1290,6 +1443,9 @@ export type SubscriptionCreateManyStoreInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
 }
 
@@ -1301,6 +1457,9 @@ export type SubscriptionUpdateWithoutStoreInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
@@ -1320,6 +1479,9 @@ export type SubscriptionUncheckedUpdateWithoutStoreInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1338,6 +1500,9 @@ export type SubscriptionUncheckedUpdateManyWithoutStoreInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1351,6 +1516,9 @@ export type SubscriptionCreateManyApplicationInput = {
   postBackUrl?: string | null
   keepsBodies?: boolean
   lastUsedAt?: Date | string | null
+  ordersPerHour?: number
+  ordersHour?: Date | string | null
+  ordersInHour?: number
   createdAt: Date | string
 }
 
@@ -1362,6 +1530,9 @@ export type SubscriptionUpdateWithoutApplicationInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
@@ -1381,6 +1552,9 @@ export type SubscriptionUncheckedUpdateWithoutApplicationInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1399,6 +1573,9 @@ export type SubscriptionUncheckedUpdateManyWithoutApplicationInput = {
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersPerHour?: Prisma.IntFieldUpdateOperationsInput | number
+  ordersHour?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  ordersInHour?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1480,6 +1657,9 @@ export type SubscriptionSelect<ExtArgs extends runtime.Types.Extensions.Internal
   postBackUrl?: boolean
   keepsBodies?: boolean
   lastUsedAt?: boolean
+  ordersPerHour?: boolean
+  ordersHour?: boolean
+  ordersInHour?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1502,6 +1682,9 @@ export type SubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   postBackUrl?: boolean
   keepsBodies?: boolean
   lastUsedAt?: boolean
+  ordersPerHour?: boolean
+  ordersHour?: boolean
+  ordersInHour?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1518,6 +1701,9 @@ export type SubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   postBackUrl?: boolean
   keepsBodies?: boolean
   lastUsedAt?: boolean
+  ordersPerHour?: boolean
+  ordersHour?: boolean
+  ordersInHour?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1534,10 +1720,13 @@ export type SubscriptionSelectScalar = {
   postBackUrl?: boolean
   keepsBodies?: boolean
   lastUsedAt?: boolean
+  ordersPerHour?: boolean
+  ordersHour?: boolean
+  ordersInHour?: boolean
   createdAt?: boolean
 }
 
-export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "keepsBodies" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
+export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "keepsBodies" | "lastUsedAt" | "ordersPerHour" | "ordersHour" | "ordersInHour" | "createdAt", ExtArgs["result"]["subscription"]>
 export type SubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1591,6 +1780,15 @@ export type $SubscriptionPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     keepsBodies: boolean
     lastUsedAt: Date | null
+    /**
+     * How many orders it may place in an hour of the clock; 0: none.
+     */
+    ordersPerHour: number
+    /**
+     * The hour of the last order that it placed, and how many it has placed in it.
+     */
+    ordersHour: Date | null
+    ordersInHour: number
     createdAt: Date
   }, ExtArgs["result"]["subscription"]>
   composites: {}
@@ -2032,6 +2230,9 @@ export interface SubscriptionFieldRefs {
   readonly postBackUrl: Prisma.FieldRef<"Subscription", 'String'>
   readonly keepsBodies: Prisma.FieldRef<"Subscription", 'Boolean'>
   readonly lastUsedAt: Prisma.FieldRef<"Subscription", 'DateTime'>
+  readonly ordersPerHour: Prisma.FieldRef<"Subscription", 'Int'>
+  readonly ordersHour: Prisma.FieldRef<"Subscription", 'DateTime'>
+  readonly ordersInHour: Prisma.FieldRef<"Subscription", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Subscription", 'DateTime'>
 }
     

@@ -96,7 +96,7 @@ async function readForm(reply: FastifyReply, bytesMax: number, lent: PassThrough
     resolve({ file, name: nameOf(name) })
   })
   const arrived = pipeline(boundedBy(body, bytesMax + DISCARDED_BYTES_MAX), parser).then(
-    () => reject(new StoreFailure('bad-request', 'Choose a file first.')),
+    () => reject(new StoreFailure('missing-field', 'Choose a file first.')),
     (error) => {
       const failure = error instanceof StoreFailure ? error : endedEarly(error)
       reject(failure)
@@ -132,7 +132,7 @@ function readable<T>(make: () => T): T {
 }
 
 function endedEarly(error: unknown): StoreFailure {
-  return new StoreFailure('bad-request', 'The file did not arrive completely. Send it again.', {
+  return new StoreFailure('malformed-body', 'The file did not arrive completely. Send it again.', {
     logDetail: String(error),
   })
 }

@@ -217,7 +217,7 @@ async function makeNewLines(
   if (fresh.length === 0) return []
   const typed = fresh.map(({ columns }) => columns.unitPrice)
   const priceLevel = await readPriceLevel(caller, record.CustomerID)
-  const lines = await makeLines(caller, fresh, priceLevel).catch(inFormFields(namesIn(newLineFields(added, 0))))
+  const lines = await makeLines(caller, fresh, { priceLevel }).catch(inFormFields(namesIn(newLineFields(added, 0))))
   noteStocks(lines, holdsStock(record.OrderStatusID))
   return lines.map(({ patch }, index) => {
     const unitPrice = typed[index]

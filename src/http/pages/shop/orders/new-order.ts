@@ -5,7 +5,7 @@ import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
-import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
+import { billedTo, isWithoutContact } from '../../../../shop/resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
   DRAFTS_MAX,
@@ -195,7 +195,7 @@ async function kept(
   }
 }
 
-/** The total does not depend on the address that a guest has to give. */
+/** The total does not depend on what a guest can be reached by. */
 const anyGuest = 'guest@shop.example'
 
 /** What placing the order would come to, or what is still missing for that; null: no goods are named. */
@@ -206,7 +206,7 @@ async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }
   if (filledLines(lines).length === 0) return null
   try {
     const body = orderOf(lookedUp)
-    const isGuest = body.CustomerID === undefined && (body.BillingEmail ?? '') === ''
+    const isGuest = body.CustomerID === undefined && isWithoutContact(body)
     const productIds = lines.flatMap(({ product }) => (product === null ? [] : [product.id]))
     const { result } = await rehearse(caller, { orderId: REHEARSED_ORDER_ID, productIds }, async (tx) => {
       await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)

@@ -4,7 +4,13 @@ import { isId } from '../../../../foundation/values/int32.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { findCustomerByEmail } from '../../../../shop/resources/customers/find-customer.ts'
 import { isEmailAddress } from '../../../../shop/resources/customers/rules.ts'
-import { type Buyer, billingNames, readWholeBuyer, shippingNames } from '../../../../shop/resources/orders/buyer.ts'
+import {
+  type Buyer,
+  billingNames,
+  isWithoutContact,
+  readWholeBuyer,
+  shippingNames,
+} from '../../../../shop/resources/orders/buyer.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { findMatches } from '../../records/search.ts'
 import { seenBy } from '../../records/seen.ts'
@@ -59,12 +65,12 @@ export async function lookUpBuyer(caller: Caller, sent: Form) {
   }
 }
 
-/** What is wrong with a customer who was not named by the number: nobody has seen yet who was found. Also a guest without an address. */
+/** What is wrong with a customer who was not named by the number: nobody has seen yet who was found. Also a guest without any contact. */
 export function faultsOfBuyer({ fits, buyer, form }: LookedUpBuyer): Fault[] {
   const field = 'CustomerID'
   if (fits === null) {
-    const isNobody = buyer === null && textIn(form, 'BillingEmail').trim() === ''
-    return isNobody ? [{ field: 'BillingEmail', problem: 'is required for a guest' }] : []
+    const isNobody = buyer === null && isWithoutContact(form)
+    return isNobody ? [{ field: 'BillingEmail', problem: 'or a telephone number is required for a guest' }] : []
   }
   if (buyer !== null) return [{ field, problem: 'was found by what you typed: look whether it is the right one' }]
   const isOneOfMany = fits.matches.length > 0

@@ -22,7 +22,7 @@ const home = '/admin/orders'
 const one = `${home}/:id`
 
 /** A form that has added something already is for the order with that. */
-const changedOrAdded = ['precondition-failed', 'conflict'] as const
+const changedOrAdded = [412, 409]
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {

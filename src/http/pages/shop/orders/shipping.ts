@@ -94,7 +94,7 @@ export async function ship(asked: Sent<OrderRequest>): Promise<string> {
   const advice = 'The form shows the parcel as it is now. Look at it again, and send the form if it is still right'
   const precondition = requireUnchanged(asked, 'order', advice)
   if (!holdsStock(record.OrderStatusID)) {
-    throw new StoreFailure('conflict', 'This order is cancelled or not completed. Change its status first')
+    throw new StoreFailure('invalid-state', 'This order is cancelled or not completed. Change its status first')
   }
   const shipmentId = shipment.ShipmentID
   const isUndone = textIn(typed, 'undo') !== ''

@@ -69,7 +69,7 @@ export async function makeVoid(asked: Sent<OrderRequest>): Promise<string> {
   const found = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === key)
   if (found === undefined) throw noSuchPayment()
   const precondition = requireUnchanged(asked, 'order', advice)
-  if (isVoid(found.TransactionType)) throw new StoreFailure('conflict', 'This payment is void already')
+  if (isVoid(found.TransactionType)) throw new StoreFailure('invalid-state', 'This payment is void already')
   const note = noteOf(found.TransactionResponseText, textIn(typed, 'Reason').trim())
   // What a refund was for counts no more.
   const body = { TransactionType: VOID, TransactionResponseText: note, RMAID: 0, RefundItemList: [] }

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { accessesOf } from '../../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import { privilegeName } from '../../../../shop/staff/names.ts'
-import { administrationPrivileges, privilegeNames } from '../../../../shop/staff/roles.ts'
+import { privilegeNames, privilegeWords } from '../../../../shop/staff/roles.ts'
 import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../../../../shop/staff/store-roles.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
@@ -86,8 +87,8 @@ function chosenIn(privileges: Privileges): Form {
 /** The form of a role; `id` null: a new one. What the person may not grant cannot be chosen. */
 function rolePage({ caller: { privileges: own } }: PageRequest, id: number | null, values: Form): HtmlPage {
   const rows = privilegeNames.map((name) => {
-    const words = (administrationPrivileges as Readonly<Record<string, Text>>)[name]
-    const grantable = own === null ? ['read', 'write'] : (own[name] ?? [])
+    const words = (privilegeWords as Readonly<Record<string, Text>>)[name]
+    const grantable = own === null ? accessesOf(name) : (own[name] ?? [])
     return { name, field: fieldOf(name), label: privilegeName(name), words: words ?? null, grantable }
   })
   return {

@@ -96,7 +96,12 @@ const kindsByName = {
     figures: ofOrders,
     by: 'total',
     needs: 'Customers',
-    key: () => ({ key: sql`coalesce(t."customerId"::text, lower(btrim(t."billingEmail")))`, from: empty }),
+    // Guests are known by their e-mail address, else by a telephone number that is no extension. Others have nothing in common.
+    key: () => ({
+      key: sql`coalesce(t."customerId"::text, nullif(lower(btrim(t."billingEmail")), ''),
+        'phone ' || substring("digitsOf"(t."details" ->> 'BillingPhoneNumber') FROM '^.{7,}$'), 'order ' || t."id")`,
+      from: empty,
+    }),
   },
   country: {
     text: t('Country'),

@@ -33,7 +33,7 @@ function isPreset(name: string): name is Preset {
 
 /**
  * The days `from` to `to` that an address names, or those of its `period`; without any, this month. `to` alone begins with its month,
- * `from` alone ends today. Throws `bad-request` for what is no day, and for more than ten years.
+ * `from` alone ends today. Throws a 400 for what is no day, and for more than ten years.
  */
 export function periodIn(query: unknown, now: Date, zone: string): Period {
   const today = DateTime.fromJSDate(now, { zone }).startOf('day')

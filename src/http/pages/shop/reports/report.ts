@@ -35,7 +35,7 @@ export interface Report {
 
 /**
  * Adds up the orders of a time; those that are cancelled or were never completed do not count. What is paid and refunded is that of these
- * orders, whenever it was. Rows of a time are by time, also those without orders; others by what they come to. Throws `bad-request` for so many
+ * orders, whenever it was. Rows of a time are by time, also those without orders; others by what they come to. Throws a 400 for so many
  * orders that the database would work on it for longer than ten seconds. `isQuick`: by time, of many orders their number and total alone, so
  * that a page does not wait.
  */
@@ -185,17 +185,23 @@ function statementOf(
       'totals', (SELECT row_to_json(s) FROM (SELECT ${sumsOf([...ofOrders, ...ownFigures])} FROM "grouped") s)) AS "report"`
 }
 
-/** Guests are known by their address alone. */
+/** Guests are known by their address alone; those without one by what their last order says of them. */
 const withCustomers = (store: Sql) => sql`SELECT s.*, s."customerId" AS "id", coalesce(c."email", s."email") AS "email",
-    btrim(concat_ws(' ', c."firstName", c."lastName")) AS "name"
-  FROM "shown" s LEFT JOIN "Customer" c ON c."storeId" = ${store} AND c."id" = s."customerId"`
+    coalesce(nullif(btrim(concat_ws(' ', c."firstName", c."lastName")), ''),
+      nullif(btrim(concat_ws(' ', g."details" ->> 'BillingFirstName', g."details" ->> 'BillingLastName')), ''),
+      g."details" ->> 'BillingPhoneNumber', '') AS "name"
+  FROM "shown" s LEFT JOIN "Customer" c ON c."storeId" = ${store} AND c."id" = s."customerId"
+    LEFT JOIN "Order" g ON g."storeId" = ${store} AND g."id" = s."orderId" AND s."customerId" IS NULL AND btrim(s."email") = ''`
 
 const sumsOf = (names: readonly FigureName[]) =>
   join(names.map(identifier).map((name) => sql`coalesce(sum(${name}), 0) AS ${name}`))
 
 /** What one kind has beyond the others: of each group, and of all. */
 const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly figures: readonly FigureName[] }>> = {
-  customer: { of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email"`, figures: [] },
+  customer: {
+    of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email", max("id") AS "orderId"`,
+    figures: [],
+  },
   tax: {
     of: sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
         coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",

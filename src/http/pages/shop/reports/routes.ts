@@ -39,7 +39,7 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
   }
   // What cannot be read is shown where it was typed.
   const { name, period, report, failure } = await read().catch((error) => {
-    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    if (!(error instanceof StoreFailure) || error.status !== 400) throw error
     return { name: isKind(asked) ? asked : 'day', period: null, report: null, failure: error } as const
   })
   const kind = kinds[name]
@@ -99,7 +99,7 @@ function isOffered(privileges: Privileges, name: KindName): boolean {
   return shows(privileges, { needs: kinds[name].needs })
 }
 
-/** Throws `bad-request` for no kind of report, and `forbidden` for one that is not offered. */
+/** Throws a 400 for no kind of report, and `forbidden` for one that is not offered. */
 function kindIn(query: unknown, privileges: Privileges): KindName {
   const by = textIn(query, 'by') || 'day'
   if (!isKind(by)) throw refused('by', `by must be ${Object.keys(kinds).join(', ')}`)

@@ -163,7 +163,7 @@ async function save({ caller, typed, writing }: Sent<PageRequest>, name: ReturnL
     // `3.Name` is the field of the fourth row.
     const inForm = (field: string) => field.replace(/^(\d+)\.(\w+)$/, (_, at, of) => `${of}.${name}-${rows[at]?.key}`)
     const faults = error.faults.map(({ field, problem }) => ({ field: inForm(field), problem }))
-    throw new StoreFailure(error.kind, error.message, { field: inForm(error.field), faults })
+    throw new StoreFailure(error.code, error.message, { field: inForm(error.field), faults, status: error.status })
   }
 }
 

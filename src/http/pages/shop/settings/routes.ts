@@ -155,6 +155,6 @@ async function saveRows(rows: readonly { key: string }[], save: (sent: object[])
       const [index = '', name = ''] = field.split('.')
       return { field: `${name}.${rows[Number(index)]?.key}`, problem }
     })
-    throw new StoreFailure(error.kind, error.message, { field: error.field, faults })
+    throw new StoreFailure(error.code, error.message, { field: error.field, faults, status: error.status })
   }
 }

@@ -65,7 +65,7 @@ function refuseDirecting(caller: Caller, eventType: number, field: 'EventType' |
   const resource = notifiedResource(eventType)
   if (resource === null || canDirect(caller, resource)) return
   const problem = `needs a role that shows ${neededFor(resource).join(' and ')}: a notification carries the whole record`
-  throw refusedFields([{ field, problem }], 'forbidden')
+  throw refusedFields([{ field, problem }], { code: 'forbidden', status: 403 })
 }
 
 /**
@@ -84,7 +84,7 @@ export async function createWebhook(by: By, input: { readonly EventType?: unknow
 }
 
 /**
- * Changes the fields in `input`. Throws `not-found`, `bad-request` that names the field, and `forbidden` for another address to which
+ * Changes the fields in `input`. Throws `not-found`, a 400 that names the field, and `forbidden` for another address to which
  * records would go that the caller is not shown in full.
  */
 export async function changeWebhook(by: By, id: number, input: unknown): Promise<void> {
@@ -110,7 +110,7 @@ export async function deleteWebhook(by: By, id: number): Promise<void> {
 
 /**
  * Replaces the secret `replaced`, so that a repeated request disables no secret in use. Throws `not-found`, and
- * `conflict` for a secret that was already replaced.
+ * a 409 for a secret that was already replaced.
  */
 export async function rotateSecret(
   by: By,
@@ -121,7 +121,7 @@ export async function rotateSecret(
     const { formerSecret } = await rotateWebhookSecret(tx, secrets, id)
     if (formerSecret === null || !sameSecret(formerSecret, replaced)) {
       const message = 'There is a newer secret than the one you wanted to replace; nothing was changed'
-      throw new StoreFailure('conflict', message)
+      throw new StoreFailure('invalid-state', message)
     }
     return { target: (await recordOf(tx, id)).Name }
   })

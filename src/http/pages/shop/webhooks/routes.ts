@@ -277,6 +277,7 @@ function changedIn(form: Form) {
 /** Removes the field's name from the start of the engine's message, because the page shows it beside the field. */
 function sayBesideField(error: unknown): never {
   if (!(error instanceof StoreFailure) || !error.message.startsWith(`${error.field} `)) throw error
-  const { kind, field, message } = error
-  throw new StoreFailure(kind, message, { field, faults: [{ field, problem: message.slice(field.length + 1) }] })
+  const { code, status, field, message } = error
+  const faults = [{ code, field, problem: message.slice(field.length + 1) }]
+  throw new StoreFailure(code, message, { field, faults, status })
 }

@@ -103,12 +103,12 @@ describe('a removal by the operator', () => {
 
   test('is refused for somebody without a factor, and for nobody', async () => {
     const { id } = await identityOf(await newOwner(server))
-    await expect(requestFactorRemoval(server.services, id, operator)).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(requestFactorRemoval(server.services, id, operator)).rejects.toMatchObject({ status: 409 })
     await expect(requestFactorRemoval(server.services, 2_000_000_000, operator)).rejects.toMatchObject({
-      kind: 'not-found',
+      code: 'not-found',
     })
     await expect(cancelFactorRemoval(server.services, 2_000_000_000, operator)).rejects.toMatchObject({
-      kind: 'not-found',
+      code: 'not-found',
     })
   })
 })

@@ -13,7 +13,7 @@ import { cutSlowPeers } from '../../../../../src/http/server/requests/slow-peers
 import { openRaw, requestHead } from '../../../../support/raw-connection.ts'
 
 const BYTES_MAX = 600 * 1024
-const refusal = new StoreFailure('bad-request', 'refused by the consumer')
+const refusal = new StoreFailure('invalid-value', 'refused by the consumer')
 
 type Bytes = AsyncIterable<Uint8Array>
 

@@ -467,6 +467,7 @@ describe('removing an application', () => {
     expect(refused.body).toContain('<input type="hidden" name="Force" value="true">')
     expect(await application.callWith(token)).toBe(200)
     const forProgram = await merchant.submit(`${address}/unsubscribe`, {}, { headers: { accept: 'application/json' } })
+    expect(forProgram.headers['x-error-code']).toBe('bad-gateway')
     expect([forProgram.statusCode, forProgram.json()[0].Message]).toEqual([
       502,
       expect.stringMatching(/^Server not Responding/),

@@ -50,7 +50,7 @@ describe('filters', () => {
   ])('%s', async (query, expected) => {
     const parameters = new Map(new URLSearchParams(query))
     const listing = await listRecords(shop.application, orders, parameters).catch((error) => {
-      expect(error.kind).toBe('not-found')
+      expect(error.code).toBe('not-found')
       return { records: [] }
     })
     const found = 'records' in listing ? listing.records.map((text) => JSON.parse(String(text)).OrderID) : []

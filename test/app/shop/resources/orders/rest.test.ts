@@ -23,7 +23,7 @@ test('orders take neither POST nor DELETE', async () => {
     expect(answer.headers.allow).not.toContain(method)
     const [{ Message }] = answer.json()
     expect(Message).toBe(
-      `Method not allowed: this address takes ${answer.headers.allow}${method === 'POST' ? '. Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator' : ''}`,
+      `Method not allowed: this address takes ${answer.headers.allow}${method === 'POST' ? '. Orders are placed by POST /Checkout, and by POST /admin/stores/{id}/orders with the key of the operator' : ''}`,
     )
   }
   const elsewhere = await shop.call('POST', `/Orders/${id}`, { body: {} })

@@ -21,7 +21,7 @@ const updateItem = (
   key: number,
   body: object,
 ) => changeRecord(caller, resource, { kind: 'update-item', id, list, key, body })
-const refusedStatus = { kind: 'bad-request', message: 'Not updated. Requested Change Status not allowed' }
+const refusedStatus = { status: 400, message: 'Not updated. Requested Change Status not allowed' }
 
 /** An order of 3 of the 10 pieces of a product. */
 async function placed(changes: Record<string, unknown> = {}) {
@@ -80,13 +80,13 @@ describe('status and stock', () => {
 
   test.each([0, 13, -5, 99])('status %i, which the store does not have, is refused by name', async (status) => {
     const { id } = await placed()
-    const failure = { kind: 'bad-request', field: 'OrderStatusID' }
+    const failure = { status: 400, field: 'OrderStatusID' }
     await expect(shop.update(id, { OrderStatusID: status })).rejects.toMatchObject(failure)
     expect((await shop.order(id)).OrderStatusID).toBe(11)
   })
 
   test('an unknown ShipmentOrderStatus is refused by name, with one shipment or several', async () => {
-    const failure = { kind: 'bad-request', field: 'ShipmentOrderStatus' }
+    const failure = { status: 400, field: 'ShipmentOrderStatus' }
     for (const { id } of [await placed(), await placed(twoShipments)]) {
       const { ShipmentID } = (await shop.order(id)).ShipmentList[0]
       const body = { ShipmentOrderStatus: 99 }
@@ -240,11 +240,11 @@ describe('discounts', () => {
   test('are raised up to the goods; a change of the goods, and one that lowers them, are taken as they are', async () => {
     const { id } = await placed({ OrderDiscountPromotion: 10 })
     await expect(shop.update(id, { OrderDiscountPromotion: 60.01 })).rejects.toMatchObject({
-      kind: 'bad-request',
+      status: 400,
       field: 'OrderDiscountPromotion',
       message: expect.stringContaining('the goods cost 60 USD, and the discounts of the order are 60.01 USD together'),
     })
-    await expect(shop.update(id, { OrderDiscountCoupon: 50.01 })).rejects.toMatchObject({ kind: 'bad-request' })
+    await expect(shop.update(id, { OrderDiscountCoupon: 50.01 })).rejects.toMatchObject({ status: 400 })
     await shop.update(id, { OrderDiscountCoupon: 50, OrderAmount: 0 })
     const [{ ItemIndexID }] = (await shop.order(id)).OrderItemList
     await shop.update(id, { OrderItemList: [{ ItemIndexID, ItemQuantity: 1 }] })
@@ -339,7 +339,7 @@ describe('lines', () => {
     const { id } = await placed()
     await shop.update(id, { OrderStatusID: status })
     await expect(shop.update(id, { OrderItemList: [{ CatalogID: 999_999, ItemQuantity: 1 }] })).rejects.toMatchObject({
-      kind: 'bad-request',
+      status: 400,
       field: 'OrderItemList[0].CatalogID',
     })
     expect((await shop.order(id)).OrderItemList).toHaveLength(1)

@@ -77,7 +77,7 @@ async function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services
     await updateStore(services, caller.store.id, changes, actor)
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.faults.length === 0) throw error
-    throw refusedFields(inForm(error.faults, lines), error.kind)
+    throw refusedFields(inForm(error.faults, lines), error)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { lastCalls } from '../../../../../access/applications/calls/call-log.ts'
-import { bothOf, exceeds } from '../../../../../access/applications/privileges.ts'
+import { allows, beyond, bothOf, exceeds } from '../../../../../access/applications/privileges.ts'
+import { boundOrders, ORDERS_PER_HOUR_MAX } from '../../../../../access/applications/subscriptions/orders-bound.ts'
 import {
   findApplicationToSubscribe,
   listSubscriptions,
@@ -24,7 +25,7 @@ import { adviseMerchant } from '../../../../html/errors.ts'
 import { type HtmlPage, sendPage } from '../../../../html/page.ts'
 import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
-import { readIds } from '../../../../server/json/parameters.ts'
+import { readIds, wholeNumber } from '../../../../server/json/parameters.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100
@@ -52,6 +53,7 @@ const furtherAgreement = namedObject({ Privileges: shownPrivileges })
 const keeping = namedObject({
   Keep: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }),
 })
+const ordersBound = namedObject({ OrdersPerHour: wholeNumber(0, ORDERS_PER_HOUR_MAX) })
 const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
 
 /** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
@@ -73,11 +75,12 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
   )
   form(`${one}/agree`, (request) => agree(services, request), shown)
   form(`${one}/bodies`, (request) => keep(services, request), shown)
+  form(`${one}/orders`, (request) => bound(services, request), shown)
   changing(`${one}/unsubscribe`, (request) => unsubscribePage(services, request, false))
   form(
     `${one}/unsubscribe`,
     (request) => remove(services, request),
-    (request, _reply, { kind }) => unsubscribePage(services, request, kind === 'bad-gateway'),
+    (request, _reply, { code }) => unsubscribePage(services, request, code === 'bad-gateway'),
   )
 }
 
@@ -125,6 +128,14 @@ async function keep(services: Subscribing, request: FastifyRequest): Promise<str
   return `${home}/${subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
 }
 
+async function bound(services: Subscribing, request: FastifyRequest): Promise<string> {
+  const { subscriptionId } = readIds(request.params, 'subscriptionId')
+  const { OrdersPerHour: ordersPerHour } = readInput(ordersBound, formOf(request))
+  const storeId = merchantOf(request).store.id
+  await boundOrders(services, { storeId, subscriptionId, ordersPerHour, actor: actorOf(request) })
+  return `${home}/${subscriptionId}?notice=orders-bounded`
+}
+
 async function remove(services: Subscribing, request: FastifyRequest): Promise<string> {
   const { id: subscriptionId } = await subscriptionIn(services, request)
   const { Force } = readInput(removal, formOf(request))
@@ -159,13 +170,17 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
   const { db, now } = services
   const application = await subscriptionIn(services, request)
   const { id: subscriptionId } = application
+  const shown = withRights(application)
   const storeId = merchantOf(request).store.id
   const { calls, refusals } = await lastCalls(services, { subscriptionId, limit: CALLS_SHOWN_MAX })
   return {
     template: '/pages/shop/modules/rest-api/application',
     title: application.name,
+    values: { OrdersPerHour: application.ordersPerHour, ...formOf(request) },
     data: {
-      application: withRights(application),
+      application: shown,
+      placesOrders: allows(shown.rights, 'Checkout', 'write'),
+      ordersPerHourMax: ORDERS_PER_HOUR_MAX,
       setUpHost: hostOf(application.postBackUrl),
       isNew: textIn(request.query, 'notice') === 'subscribed',
       webhookCount: await db.webhook.count({ where: { storeId, subscriptionId } }),
@@ -195,14 +210,11 @@ function subscriptionIn(services: Subscribing, request: FastifyRequest): Promise
 /** Adds the privileges the application has, and those it requests in addition. */
 function withRights(subscription: Subscription) {
   const { askedPrivileges: asked, privileges: agreed } = subscription
-  const more = Object.entries(asked ?? {}).map(([service, accesses]) => {
-    return [service, accesses.filter((access) => !agreed?.[service]?.includes(access))] as const
-  })
   return {
     ...subscription,
     rights: bothOf(asked, agreed),
     asksForMore: exceeds(asked, agreed),
-    more: asked && agreed ? Object.fromEntries(more.filter(([, accesses]) => accesses.length > 0)) : asked,
+    more: beyond(asked, agreed),
   }
 }
 

@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Throttle, tooMany } from '../../../access/applications/limits/throttle.ts'
+import { storeById } from '../../../access/stores/caller-store.ts'
+import { shippingAddress } from '../../../foundation/texts/format.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { type OrderPageServices, orderOfPage } from '../../../shop/resources/orders/order-page.ts'
+import { pageHeaders } from '../../html/guard.ts'
+import { sendPage } from '../../html/page.ts'
+import { type CallerServices, textIn, wantsHtml } from '../../html/request.ts'
+import { plainHttpOfPages } from '../../server/requests/plain-http.ts'
+import { detailsRecord, findOrder } from './orders.ts'
+
+export type OrderPageDoorServices = CallerServices &
+  OrderPageServices & { readonly config: { readonly trustProxy: readonly string[] }; throttle: Throttle }
+
+const DAY_MS = 86_400_000
+
+const headers = {
+  ...pageHeaders,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+}
+
+/**
+ * Adds the page of one order, for whoever has its address (`orderPageAddress`). It is outside the guard of pages: no session or cookie
+ * is read or set, and nothing on it leads to an account. An address that is wrong, has ended or is of no order gets one answer (404).
+ */
+export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServices): void {
+  const { config, db, now, throttle } = services
+  const plainHttpOf = plainHttpOfPages(config)
+  app.addHook('onRequest', async (request, reply) => {
+    const plainHttp = plainHttpOf(request)
+    if (plainHttp?.canLeadOn) return reply.redirect(config.publicUrl + request.url)
+    if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
+  })
+  // Of each answer, also where a refusal has headers of its own.
+  app.addHook('onSend', async (_request, reply) => void reply.headers(headers))
+
+  async function read(request: FastifyRequest) {
+    const named = orderOfPage(services, textIn(request.params, 'token'))
+    if (named === null) return null
+    const store = await storeById(db, named.storeId)
+    const orderDate = { gte: new Date(now().getTime() - config.orderPageDays * DAY_MS) }
+    const order = await findOrder(services, store, { id: named.id, orderDate }, { shippingAddress: nameAndTown })
+    return { store, order: { ...order, comments: '' } }
+  }
+
+  app.get('/order/:token', { config: { roles: ['anyone'] } }, async (request, reply) => {
+    const found = await read(request).catch((error) => {
+      if (error instanceof StoreFailure && error.code === 'not-found') return null
+      throw error
+    })
+    if (found === null) {
+      const reading = await throttle.takeRefused(request.ip)
+      if (!reading.accepted) throw tooMany(reading)
+      throw new StoreFailure(
+        'not-found',
+        'There is no order at this address, or its page has ended. Ask the shop about your order',
+      )
+    }
+    const { store, order } = found
+    if (!wantsHtml(request)) return detailsRecord(order, store)
+    const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
+    return sendPage(reply, { template: '/pages/account/order', title, data: { order, store } })
+  })
+}
+
+/** Where the goods go, but not the whole address, because who has this page's address need not be who ordered. */
+function nameAndTown(order: object, shipment: object | null): string[] {
+  const part = (record: object) =>
+    Object.fromEntries(
+      Object.entries(record).filter(([name]) => /^(Billing|Shipment)(FirstName|LastName|City)$/.test(name)),
+    )
+  return shippingAddress(part(order), shipment && part(shipment))
+}

@@ -1,0 +1,153 @@
+import type { Caller } from '../../../../engine/caller.ts'
+import { refusalsOf } from '../../../../engine/changing/ignored.ts'
+import type { RecordType } from '../../../../engine/definition/endpoints.ts'
+import {
+  boolean,
+  decimal,
+  fieldSet,
+  list,
+  money,
+  price,
+  reference,
+  text,
+} from '../../../../engine/definition/fields.ts'
+import type { Patch } from '../../../../engine/definition/input.ts'
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
+import type { Row } from '../../../../engine/definition/stored-row.ts'
+import type { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { exact, toNumber } from '../amounts.ts'
+import { readBuyer } from '../buyer.ts'
+import { partsOf } from '../figures.ts'
+import { makeLines, type OrderLine } from '../order-lines.ts'
+import { totalOf } from '../place-order.ts'
+import { noteStocks, seesStock, takesBackOrders, wrongStocks } from '../stock.ts'
+
+const quotedLine = list(
+  'QuotedItem',
+  {
+    CatalogID: reference('productId', 'The product.'),
+    ItemID: text(150, { description: 'The SKU, with that of the chosen options.' }),
+    ItemDescription: text(undefined, {
+      description: 'The name of the product, and the chosen options with their prices.',
+    }),
+    ItemQuantity: decimal({ description: 'How many were asked for.' }),
+    ItemUnitPrice: price({ description: 'The price of one piece, without options.' }),
+    ItemOptionPrice: price({ description: 'What the chosen options add to it.' }),
+    ItemAmount: money({ description: 'What all pieces cost.' }),
+    InStock: boolean({ description: 'Whether there are as many, besides those of the lines before.' }),
+    CanBePlaced: boolean({ description: 'Whether it can be sold: it is in stock, or may be ordered without stock.' }),
+    ItemAvailability: text(undefined, { description: 'What the shop says of its stock, such as when it comes back.' }),
+    ItemUnitStock: decimal({
+      isOptional: true,
+      description: 'How many there are. Only for applications with the privilege Products: read.',
+    }),
+  },
+  { description: 'The lines, in the order in which they were sent.' },
+)
+
+const members = {
+  OrderItemList: quotedLine,
+  ItemTotal: money({ description: 'What the lines cost.' }),
+  ShippingTotal: money({ description: 'The shipping costs that were sent.' }),
+  TaxTotal: money({ description: 'The taxes that were sent.' }),
+  DiscountTotal: money({ description: 'The discounts that were sent.' }),
+  OrderAmount: money({ description: 'The total of the order.' }),
+  Currency: text(3, { description: 'The currency of all amounts, by its ISO 4217 code.' }),
+  CanBePlaced: boolean({ description: 'Whether all lines can be sold now.' }),
+}
+
+export const quoteType: RecordType = {
+  typeName: 'Quote',
+  description: 'What an order would cost if it was placed now. Nothing is reserved.',
+  fields: fieldSet(members),
+}
+
+type Line = RecordOf<typeof quotedLine>
+
+export interface QuoteTerms {
+  readonly isShopFront: boolean
+  /** Throws what depends on the total. */
+  readonly settle: (row: Row) => void
+}
+
+/**
+ * Works out what the order would cost, and locks and stores nothing. Refuses what placing it
+ * would refuse, except goods that are out of stock, which it names.
+ */
+export async function quote(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
+  const { columns, lists } = patch
+  const { currency } = caller.store
+  const lines = await quotedLines(caller, patch, { isShopFront })
+  const amounts = lines.map(({ amount }) => amount)
+  const OrderAmount = toNumber(totalIn(caller, patch, lines))
+  settle({ orderAmount: OrderAmount })
+  const costs = (lists.ShipmentList ?? []).map((shipment) => Number(shipment.columns.cost ?? 0))
+  const parts = partsOf(amounts, costs, columns, currency)
+  const items = lines.map((line) => quoted(line, seesStock(caller)))
+  return {
+    OrderItemList: items,
+    ItemTotal: toNumber(parts.goods),
+    ShippingTotal: toNumber(parts.shipping),
+    TaxTotal: toNumber(parts.tax),
+    DiscountTotal: toNumber(parts.discount),
+    OrderAmount,
+    Currency: currency,
+    CanBePlaced: items.every(({ CanBePlaced }) => CanBePlaced),
+  } satisfies Record<keyof typeof members, unknown>
+}
+
+async function quotedLines(
+  caller: Caller,
+  { columns, lists: { OrderItemList = [] } }: Patch,
+  terms: { readonly isShopFront: boolean; readonly refused?: StoreFailure[] },
+): Promise<OrderLine[]> {
+  const { priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+  const lines = await makeLines(caller, OrderItemList, { priceLevel, isQuote: true, ...terms })
+  noteStocks(lines, true)
+  return lines
+}
+
+/** Everything for which placing the order would be refused because of its buyer, its goods or its total. */
+export async function wrongGoods(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
+  const refused: StoreFailure[] = []
+  const others = await refusalsOf(async () => {
+    const lines = await quotedLines(caller, patch, { isShopFront, refused })
+    refused.push(...wrongStocks(caller, lines))
+    if (refused.length === 0) settle({ orderAmount: toNumber(totalIn(caller, patch, lines)) })
+  })
+  return [...refused, ...others]
+}
+
+function totalIn({ store: { currency } }: Caller, patch: Patch, lines: readonly OrderLine[]): bigint {
+  return totalOf(
+    patch,
+    lines.map(({ amount }) => amount),
+    currency,
+  )
+}
+
+function isInStock({ quantity, patch: { columns } }: OrderLine): boolean {
+  return exact(Number(columns.unitStock)) >= exact(quantity)
+}
+
+function canBePlaced(line: OrderLine): boolean {
+  return isInStock(line) || takesBackOrders(line.product)
+}
+
+function quoted(line: OrderLine, isStockTold: boolean): Line {
+  const { product, quantity, amount, patch } = line
+  const { columns, details } = patch
+  return {
+    CatalogID: product.id,
+    ItemID: String(columns.sku),
+    ItemDescription: String(columns.description),
+    ItemQuantity: quantity,
+    ItemUnitPrice: Number(columns.unitPrice),
+    ItemOptionPrice: Number(columns.optionPrice),
+    ItemAmount: toNumber(amount),
+    InStock: isInStock(line),
+    CanBePlaced: canBePlaced(line),
+    ItemAvailability: String(details.ItemAvailability),
+    ...(isStockTold && { ItemUnitStock: Math.max(Number(columns.unitStock), 0) }),
+  }
+}
