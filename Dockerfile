@@ -21,6 +21,7 @@ COPY wsdl ./wsdl
 # Shown at /docs.
 COPY docs/guides ./docs/guides
 COPY docs/policy.md ./docs/
+COPY clients/typescript ./clients/typescript
 COPY CHANGELOG.md ./
 
 # sandbox.json, when SANDBOX=true; the program itself stays read-only for the user who runs it.

@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openApiDocument } from '../../src/app.ts'
 
-// `npm run client-types`: writes the types of the REST services anew, from the document that the server answers.
+// `npm run client-types`: writes `lib` anew, which the server packs: the types of the REST services, from the document that it answers, and
+// what the compiler makes of `src`.
 
-export const schemaFile = new URL('./src/schema.ts', import.meta.url)
+export const schemaFile = new URL('./lib/schema.d.ts', import.meta.url)
+const compiler = new URL('../../node_modules/.bin/tsc', import.meta.url)
 const generator = new URL('../../tools/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
 
 /** Returns the TypeScript of the types. Needs the tools (`npm --prefix tools ci`). */
@@ -72,4 +74,12 @@ function refsIn(value: unknown): string[] {
   )
 }
 
-if (import.meta.main) await writeFile(schemaFile, await clientTypes())
+/** Compiles `src` into a folder. */
+export async function compileClient(folder: string): Promise<void> {
+  await promisify(execFile)(fileURLToPath(compiler), ['-p', import.meta.dirname, '--outDir', folder])
+}
+
+if (import.meta.main) {
+  await writeFile(schemaFile, await clientTypes())
+  await compileClient(fileURLToPath(new URL('./lib', import.meta.url)))
+}

@@ -1,6 +1,9 @@
-import type { components } from './schema.ts'
+import type { components } from '../lib/schema.d.ts'
 
 export type ResultItem = components['schemas']['ResponseInfo']
+
+/** Why something was refused (`/docs/errors`). Later servers may add codes: treat an unknown one as `invalid-value`. */
+export type ErrorCode = components['schemas']['ErrorCode']
 
 /** No answer came. `cause`: what the platform says of the connection, such as `ECONNREFUSED`, where it does. */
 export class NoAnswerError extends Error {
@@ -21,16 +24,22 @@ export class NoAnswerError extends Error {
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly status: number
+  /** That of the first item. Null: something before the server refused, such as a proxy. */
+  readonly code: ErrorCode | null
   readonly items: readonly ResultItem[]
   /** By which the server's log names the request. */
   readonly requestId: string
   /** How long to wait, where the server says so. */
   readonly retryAfterMs: number | null
 
-  constructor(status: number, items: readonly ResultItem[], requestId: string, retryAfterMs: number | null) {
+  constructor(
+    { status, code, requestId, retryAfterMs }: Pick<StoreError, 'status' | 'code' | 'requestId' | 'retryAfterMs'>,
+    items: readonly ResultItem[],
+  ) {
     const message = items.map(({ Value, Message }) => (Value === '' ? Message : `${Value}: ${Message}`)).join('; ')
     super(`${status} ${message || 'without a body'} (request ${requestId || 'unknown'})`)
     this.status = status
+    this.code = code
     this.items = items
     this.requestId = requestId
     this.retryAfterMs = retryAfterMs

@@ -1,7 +1,7 @@
+export type { components, paths, webhooks } from '../lib/schema.d.ts'
 export { type Answer, type ClientOptions, type Credentials, createClient, type StoreClient } from './client.ts'
-export { NoAnswerError, type ResultItem, StoreError } from './errors.ts'
+export { type ErrorCode, NoAnswerError, type ResultItem, StoreError } from './errors.ts'
 export { type Authorization, createOAuth, OAuthError, type OAuthOptions, type Tokens } from './oauth.ts'
-export type { components, paths, webhooks } from './schema.ts'
 export type { RetryOptions } from './send.ts'
 export type { BodyOf, ListPath, Path, QueryOf, RecordOf } from './types.ts'
 export {

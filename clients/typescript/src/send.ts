@@ -1,4 +1,4 @@
-import { NoAnswerError, type ResultItem, StoreError } from './errors.ts'
+import { type ErrorCode, NoAnswerError, type ResultItem, StoreError } from './errors.ts'
 
 /** How requests are repeated. */
 export interface RetryOptions {
@@ -26,8 +26,10 @@ const FIRST_WAIT_MS = 500
 /** The part of a wait by which it may be longer, so that clients that were refused together do not come back together. */
 const JITTER = 0.25
 
-/** Statuses that pass by themselves: a request in progress with the same key, a full bucket, a server that is not ready. */
-const passing = [409, 429, 502, 503, 504]
+/** Refusals that pass by themselves: a request in progress with the same key, a full bucket, a server that is not ready. */
+const passing: readonly (ErrorCode | null)[] = ['in-progress', 'rate-limited', 'unavailable']
+/** The same of a proxy, which has no codes. */
+const passingOfProxies = [429, 502, 503, 504]
 
 /**
  * Returns a function that sends requests and repeats those that fail for a while: by `Retry-After` where an answer has it, else after
@@ -48,7 +50,7 @@ export function createSender(options: RetryOptions): (request: Sent) => Promise<
       const isLast = !isRepeatable || attempt >= retries
       if (answer instanceof Response) {
         bucketFillsAt = Math.max(bucketFillsAt, Date.now() + emptyForMs(answer.headers))
-        const wait = await waitAfter(answer, attempt)
+        const wait = waitAfter(answer, attempt)
         if (isLast || wait === null || wait > waitMaxMs) return answer
         await answer.body?.cancel()
         await sleep(withJitter(wait), request.signal)
@@ -73,17 +75,14 @@ export function createSender(options: RetryOptions): (request: Sent) => Promise<
 }
 
 /** Null: the answer is final. */
-async function waitAfter(answer: Response, attempt: number): Promise<number | null> {
-  if (!passing.includes(answer.status)) return null
-  // Any other conflict is about what is stored.
-  const isInProgress = answer.status === 409 && (await namesKey(answer.clone()))
-  if (answer.status === 409 && !isInProgress) return null
-  return retryAfterMs(answer.headers) ?? growing(attempt)
+function waitAfter({ status, headers }: Response, attempt: number): number | null {
+  const code = codeIn(headers)
+  const isPassing = code === null ? passingOfProxies.includes(status) : passing.includes(code)
+  return isPassing ? (retryAfterMs(headers) ?? growing(attempt)) : null
 }
 
-/** Whether the first request with the same Idempotency-Key has not ended. */
-async function namesKey(answer: Response): Promise<boolean> {
-  return itemsIn(await answer.text()).some(({ Value }) => Value.toLowerCase() === 'idempotency-key')
+function codeIn(headers: Headers): ErrorCode | null {
+  return headers.get('X-Error-Code') as ErrorCode | null
 }
 
 function growing(attempt: number): number {
@@ -126,8 +125,12 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
 /** The refusal that an answer is. */
 export async function refusalOf(answer: Response): Promise<StoreError> {
   const { status, headers } = answer
-  const items = itemsIn(await answer.text())
-  return new StoreError(status, items, headers.get('X-Request-Id') ?? '', retryAfterMs(headers))
+  const said = {
+    code: codeIn(headers),
+    requestId: headers.get('X-Request-Id') ?? '',
+    retryAfterMs: retryAfterMs(headers),
+  }
+  return new StoreError({ status, ...said }, itemsIn(await answer.text()))
 }
 
 /** A proxy may have answered something else. */

@@ -1,4 +1,4 @@
-import type { paths } from './schema.ts'
+import type { paths } from '../lib/schema.d.ts'
 
 /** The addresses of the services, such as `/Products/{catalogid}`. */
 export type Path = keyof paths

@@ -1,4 +1,4 @@
-import type { components, webhooks } from './schema.ts'
+import type { components, webhooks } from '../lib/schema.d.ts'
 
 type EventName = Exclude<keyof webhooks, 'AUTHORIZE' | 'REMOVE'>
 

@@ -7,7 +7,7 @@ import { english } from '../../foundation/texts/language.ts'
 import type { HtmlPage } from '../html/page.ts'
 import { changelogFeed, type Release, readChangelog } from './changelog.ts'
 import { errorPages } from './errors.ts'
-import { type Guide, type Page, readGuide, readGuides, samplesHtml, withAddresses } from './guides.ts'
+import { type Guide, readGuide, readGuides, samplesHtml, withAddresses } from './guides.ts'
 import { operationLinks } from './links.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
 import { type ApiDocument, type DescribedOperation, type Service, servicesOf } from './operations.ts'
@@ -32,10 +32,12 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const link = operationLinks(services.flatMap(({ operations }) => operations))
   const linked = <T extends Rendered>(rendered: T): T => ({ ...rendered, html: link(rendered.html) })
   const guides = readGuides(local).map(linked)
+  const { index, pages: codes } = errorPages()
   const releases = readChangelog(textOf('../../../CHANGELOG.md'))
   const sources: Sources = {
     guides,
-    errors: errorPages(),
+    errorIndex: index,
+    codes: codes.map(linked),
     services,
     policy: linked(policyOf(local)),
     conventions: linked(renderMarkdown(textOf('./introduction.md'), { level: 2 })),
@@ -85,7 +87,8 @@ function placeOf(from: string): number {
 
 interface Sources {
   readonly guides: readonly Guide[]
-  readonly errors: { readonly index: Page; readonly pages: readonly Page[] }
+  readonly errorIndex: Guide
+  readonly codes: readonly Guide[]
   readonly services: readonly Service[]
   readonly policy: Guide
   readonly conventions: Rendered
@@ -114,7 +117,7 @@ function policyOf(local: (text: string) => string): Guide {
 
 /** Every page, by its address. */
 function pagesOf(sources: Sources, base: string, renderLinked: (text: string) => string) {
-  const { guides, errors, services, policy, conventions, releases, others } = sources
+  const { guides, errorIndex, codes, services, policy, conventions, releases, others } = sources
   const template = (name: string) => `/reference/templates/${name}`
   const textPage = (title: string, { html: body, sections }: Rendered, side: object): HtmlPage => {
     return { template: template('text'), title, data: { body, sections, address: '', ...side } }
@@ -130,7 +133,8 @@ function pagesOf(sources: Sources, base: string, renderLinked: (text: string) =>
     [CHANGELOG, { template: template('changelog'), title: 'Changelog', data: changes }],
     [OTHERS, textPage('Changelog for operators and merchants', others, alone)],
   ])
-  for (const error of [errors.index, ...errors.pages]) pages.set(error.address, textPage(error.title, error, alone))
+  for (const error of [errorIndex, ...codes])
+    pages.set(error.address, textPage(error.title, error, { services: null, guides: null }))
   for (const guide of guides) {
     const side = { guides, services: null, address: guide.address }
     pages.set(guide.address, textPage(guide.title, guide, side))
@@ -176,7 +180,7 @@ ${described.join('\n')}
   ])
 }
 
-function entriesOf({ guides, errors, services, policy, conventions, releases, others }: Sources): Entry[] {
+function entriesOf({ guides, codes, services, policy, conventions, releases, others }: Sources): Entry[] {
   const ofText = (kind: Entry['kind'], { title, address }: { title: string; address: string }, from: Rendered) =>
     from.sections
       .filter((section) => section.title !== '' || section.text !== '')
@@ -190,7 +194,7 @@ function entriesOf({ guides, errors, services, policy, conventions, releases, ot
   const operations = services.flatMap((service) => service.operations)
   return [
     ...[...guides, policy].flatMap((guide) => ofText('guide', guide, guide)),
-    ...errors.pages.flatMap((error) => ofText('error', error, error)),
+    ...codes.flatMap((error) => ofText('error', error, error)),
     ...ofText('conventions', { title: 'Conventions', address: CONVENTIONS }, conventions),
     ...operations.map(entryOf),
     ...entriesOfMembers(operations),

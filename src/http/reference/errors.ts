@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { errorCodes } from '../../foundation/values/failure.ts'
-import type { Page } from './guides.ts'
+import type { Guide } from './guides.ts'
 import { renderMarkdown } from './markdown.ts'
 
 const ERRORS = '/docs/errors'
@@ -17,7 +17,7 @@ const repeats: Readonly<Record<string, string>> = {
 }
 
 /** Makes the page of all codes, and that of each. Throws for a code that the table lacks. */
-export function errorPages(): { readonly index: Page; readonly pages: readonly Page[] } {
+export function errorPages(): { readonly index: Guide; readonly pages: readonly Guide[] } {
   const text = readFileSync(file, 'utf8')
   const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
   const pages = errorCodes.map((code) => {
@@ -27,8 +27,12 @@ export function errorPages(): { readonly index: Page; readonly pages: readonly P
       throw new Error(`docs/guides/errors/codes.md does not explain ${code}`)
     const about = [`# ${code}`, meaning, `HTTP status: ${statuses}`, '## What to do', action]
     const parts = [...about, '## May the same request succeed?', repeat, `[All codes](${ERRORS})`]
-    return { address: `${ERRORS}/${code}`, ...renderMarkdown(parts.join('\n\n')) }
+    return pageOf(`${ERRORS}/${code}`, parts.join('\n\n'))
   })
   const linked = text.replace(/^\| ([a-z][a-z-]+) \| (?=\d)/gm, `| [$1](${ERRORS}/$1) | `)
-  return { index: { address: ERRORS, ...renderMarkdown(linked) }, pages }
+  return { index: pageOf(ERRORS, linked), pages }
+}
+
+function pageOf(address: string, markdown: string): Guide {
+  return { address, markdown, ...renderMarkdown(markdown) }
 }

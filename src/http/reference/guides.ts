@@ -6,15 +6,19 @@ import { type Rendered, renderMarkdown } from './markdown.ts'
 const docs = new URL('../../../docs/', import.meta.url)
 const folder = new URL('guides/', docs)
 
-/** In the order in which a developer needs them: files of `docs/guides`. */
+/** In the order in which a developer needs them: files of `docs/guides`, and the README of the client. */
 const names: readonly string[] = [
   'first-call',
+  'try-it',
   'first-webhook',
   'errors',
   'stock-sync',
   'order-export',
+  'shop-front',
   'oauth',
+  'client',
   'test-in-ci',
+  'going-live',
   'moving-an-old-client',
   'from-cartapi-to-rest',
 ]
@@ -28,11 +32,8 @@ const languages: Readonly<Record<string, string>> = {
   cs: 'C#',
 }
 
-export interface Page extends Rendered {
+export interface Guide extends Rendered {
   readonly address: string
-}
-
-export interface Guide extends Page {
   /** For programs that read Markdown, with its examples in it. */
   readonly markdown: string
 }
@@ -58,7 +59,8 @@ export function readGuide(name: string, local: (text: string) => string, more = 
     count++
     return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
   }
-  const source = readFileSync(new URL(`${name}.md`, docs), 'utf8') + more
+  const file = name === 'guides/client' ? '../clients/typescript/README.md' : `${name}.md`
+  const source = readFileSync(new URL(file, docs), 'utf8') + more
   const markdown = local(source).replace(/^\[Example\]\((examples\/.+)\)$/gm, (_, href) =>
     examplesIn(href)
       .map(({ key, note, text: code }) => `\`${note}\`:\n\n\`\`\`${key}\n${code}\n\`\`\``)

@@ -77,6 +77,11 @@ function servePages(
     const { '*': rest = '' } = request.params as { '*'?: string }
     return sendKept(request, reply, `/docs/${rest}`)
   })
+  let client: Promise<Buffer> | undefined
+  app.get('/docs/client.tgz', { config }, async (request, reply) => {
+    client ??= import('./client-package.ts').then(({ packClient }) => packClient())
+    return sendTagged(request, reply, await client, 'application/gzip')
+  })
   app.get('/docs/search', { config }, async (request, reply) => {
     const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
     return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))

@@ -74,7 +74,7 @@ class OAuth
         var answer = client.PostAsync(Setting("SERVER") + "/oauth/token", form).Result.EnsureSuccessStatusCode();
         var json = new JavaScriptSerializer();
         var token = (string)json.Deserialize<Dictionary<string, object>>(
-            answer.Content.ReadAsStringAsync().Result)["access_token"]; // keep it with the store, as a secret
+            answer.Content.ReadAsStringAsync().Result)["access_token"]; // a secret: keep it, and refresh_token
 
         client.DefaultRequestHeaders.Add("Authorization", "Bearer " + token);
         var text = client.GetStringAsync(Setting("API") + "/Products?limit=3").Result;

@@ -42,7 +42,7 @@ $form = http_build_query([
 ]);
 $type = 'Content-Type: application/x-www-form-urlencoded';
 $context = stream_context_create(['http' => ['method' => 'POST', 'header' => $type, 'content' => $form]]);
-$token = json_decode(file_get_contents("$server/oauth/token", false, $context), true)['access_token']; // a secret
+$token = json_decode(file_get_contents("$server/oauth/token", false, $context), true)['access_token']; // a secret: keep it, and refresh_token
 
 $context = stream_context_create(['http' => ['header' => "Authorization: Bearer $token"]]);
 foreach (json_decode(file_get_contents(getenv('API') . '/Products?limit=3', false, $context), true) as $product) {

@@ -49,7 +49,7 @@ form = {
     "client_secret": env["PRIVATE_KEY"],
 }
 with urllib.request.urlopen(f"{SERVER}/oauth/token", urlencode(form).encode()) as answer:
-    token = json.load(answer)["access_token"]  # keep it with the store, as a secret
+    token = json.load(answer)["access_token"]  # a secret: keep it, and refresh_token
 request = urllib.request.Request(f"{env['API']}/Products?limit=3", headers={"Authorization": f"Bearer {token}"})
 with urllib.request.urlopen(request) as answer:
     for product in json.load(answer):

@@ -29,7 +29,7 @@ async function connect(code: string): Promise<void> {
     }),
   })
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-  const { access_token } = (await answer.json()) as { access_token: string } // keep it with the store, as a secret
+  const { access_token } = (await answer.json()) as { access_token: string } // a secret: keep it, and refresh_token
   const products = await fetch(`${API}/Products?limit=3`, { headers: { Authorization: `Bearer ${access_token}` } })
   for (const { SKUInfo } of (await products.json()) as { SKUInfo: { SKU: string } }[]) console.log(SKUInfo.SKU)
 }

@@ -115,8 +115,9 @@ export const applicationRoutes = [
       const create = () =>
         withFieldsOfForm(request, () => {
           const given = body()
+          const { publicUrl } = services.config
           if (given.Kind === undefined) {
-            reply.headers(deprecationHeaders(deprecations['application-without-kind'], services.config.publicUrl))
+            reply.headers(deprecationHeaders(deprecations['application-without-kind'], publicUrl))
           }
           return createOwnApplication(services, ownerIn(request), given, actorOf(request))
         })

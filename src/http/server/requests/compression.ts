@@ -92,7 +92,8 @@ export async function sendTagged(
   cacheControl = 'no-cache',
 ): Promise<FastifyReply> {
   const tag = `"${digest(content)}"`
-  const encoding = Buffer.byteLength(content) < COMPRESSED_BYTES_MIN ? null : encodingOf(request)
+  const isPlain = Buffer.byteLength(content) < COMPRESSED_BYTES_MIN || type === 'application/gzip'
+  const encoding = isPlain ? null : encodingOf(request)
   const etag = encoding === null ? tag : encodedTag(tag, encoding)
   reply.headers({ 'cache-control': cacheControl, etag, vary: 'accept-encoding' })
   if (isNamed(etag, request.headers['if-none-match'])) return reply.code(304).send()

@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { inspect, promisify } from 'node:util'
+import { inspect } from 'node:util'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type * as Client from '../../../../clients/typescript/src/index.ts'
@@ -19,6 +19,7 @@ import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { openClient } from '../../../app/http/oauth/fixture.ts'
+import { compileBeside, installClient } from '../../../support/installed-client.ts'
 import { testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { freePort } from '../../../support/run-server.ts'
@@ -26,12 +27,10 @@ import { merchantAccount } from '../../../support/signed-in.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { type ListeningServer, openListeningServer } from '../../browser/browser.ts'
 
-// The package as `npm pack` makes it, installed without a network into an empty folder, against a server on this machine.
+// The package as the server has it, installed by npm into an empty folder, against a server on this machine.
 
-const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../../../', import.meta.url))
 const source = join(project, 'clients', 'typescript')
-const modules = join(project, 'node_modules')
 
 let server: ListeningServer
 let dispatcher: Dispatcher
@@ -43,7 +42,8 @@ let url: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'store-platform-package-'))
-  ;[server] = await Promise.all([openListeningServer(), install(folder)])
+  server = await openListeningServer()
+  await installClient(server.origin, app())
   dispatcher = new Dispatcher({
     ...server.services,
     metrics: createDispatcherMetrics(new Registry()),
@@ -51,7 +51,7 @@ beforeAll(async () => {
   })
   shop = await server.openStore()
   url = `${server.origin}/StoreWebAPI/v2`
-  const installed = join(folder, 'app/node_modules/store-platform-client/dist/index.js')
+  const installed = join(app(), 'node_modules/store-platform-client/lib/index.js')
   client = await import(pathToFileURL(installed).href)
 })
 afterAll(async () => {
@@ -61,17 +61,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Packs a copy, so that nothing is made in the project, and installs it into `app`. */
-async function install(folder: string): Promise<void> {
-  const [copy, app] = [join(folder, 'package'), join(folder, 'app')]
-  await cp(source, copy, { recursive: true })
-  await symlink(modules, join(folder, 'node_modules'))
-  await mkdir(app)
-  await writeFile(join(app, 'package.json'), '{ "type": "module", "private": true }')
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy })
-  const file = join(folder, stdout.trim().split('\n').at(-1) ?? '')
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', file], { cwd: app })
-}
+const app = () => join(folder, 'app')
 
 const keys = () => {
   const { secureurl, privatekey, token } = shop.credentials
@@ -114,27 +104,15 @@ test('what the README shows compiles as strictly as the compiler can, and does w
   const receiver = await freePort()
   const program = blocks
     .join('\n')
-    .replaceAll('https://shop.example', server.origin)
+    .replaceAll('http://localhost:3000', server.origin)
     .replaceAll('8080', String(receiver))
-  const app = join(folder, 'app')
-  await writeFile(join(app, 'program.ts'), program)
-  await symlink(join(modules, '@types'), join(app, 'node_modules', '@types'))
-  const compilerOptions = {
-    target: 'es2024',
-    module: 'nodenext',
-    types: ['node'],
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-  }
-  await writeFile(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
-  await run(join(modules, '.bin', 'tsc'), ['-p', app]).catch(({ stdout }) => expect.fail(stdout))
+  await writeFile(join(app(), 'program.ts'), program)
+  await compileBeside(app(), 'program.ts')
 
   await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } } })
   const { secureUrl: SECURE_URL, privateKey: PRIVATE_KEY, token: TOKEN } = keys()
   const env = { ...process.env, SECURE_URL, PRIVATE_KEY, TOKEN }
-  const child = spawn(process.execPath, ['program.ts'], { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['program.ts'], { cwd: app(), env, stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill())
   const lines: string[] = []
   let rest = ''
@@ -145,7 +123,14 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     if (lines.includes('connect connected')) await delivered()
     if (lines.some((line) => line.startsWith('order'))) break
   }
-  expect(lines).toEqual(['12 statuses', 'CUP 3', '0 on sale', '400 ManufacturerID', 'connect connected', 'order 1'])
+  expect(lines).toEqual([
+    '12 statuses',
+    'CUP 3',
+    '0 on sale',
+    'unknown-reference ManufacturerID',
+    'connect connected',
+    'order 1',
+  ])
 })
 
 /** Sends what is due once the program has asked for a test. */
@@ -176,6 +161,9 @@ describe('a client', () => {
     const none = []
     for await (const maker of store.list('/Manufacturers', { query: { manufacturer: 'nobody' } })) none.push(maker)
     expect(none).toEqual([])
+    // @ts-expect-error: no code of the list
+    const isUnknown = (error: Client.StoreError) => error.code === 'out-of-stock'
+    expect(isUnknown).toBeTypeOf('function')
     // What is wrong is no empty list.
     const lost = client.createClient({ ...keys(), url: `${url}/nowhere` }).pages('/Manufacturers')
     await expect(lost.next()).rejects.toMatchObject({ name: 'StoreError', status: 404 })
@@ -189,6 +177,7 @@ describe('a client', () => {
     await expect(refused).rejects.toMatchObject({
       name: 'StoreError',
       status: 400,
+      code: 'missing-field',
       requestId: expect.stringMatching(/./),
       items: [{ Value: 'ManufacturerName' }],
     })
@@ -214,7 +203,7 @@ describe('a client', () => {
 
     expect(await store.getIfChanged('/Category/{categoryid}', etag ?? '', { path })).toBe(null)
     expect((await change(1)).status).toBe(200)
-    await expect(change(2)).rejects.toMatchObject({ status: 412 })
+    await expect(change(2)).rejects.toMatchObject({ status: 412, code: 'precondition-failed' })
     const changed = await store.getIfChanged('/Category/{categoryid}', etag ?? '', { path })
     expect(changed?.data[0]?.Sorting).toBe(1)
     expect((await store.delete('/Category/{categoryid}', { path })).status).toBe(200)
@@ -257,7 +246,7 @@ describe('repetitions', () => {
     const { store, requests } = await scripted([
       'lost',
       { status: 503, headers: soon },
-      { status: 409, headers: soon, body: [{ Key: 'Error', Value: 'Idempotency-Key', Status: '409', Message: '' }] },
+      { status: 409, headers: { ...soon, 'x-error-code': 'in-progress' } },
       { status: 201, body: [{ Key: 'CatalogID', Value: '1', Status: '201', Message: '' }] },
     ])
     const { data } = await store.post('/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup' } } })
@@ -267,7 +256,7 @@ describe('repetitions', () => {
   })
 
   test.each([
-    ['a conflict with what is stored', { status: 409, headers: soon }, 1],
+    ['a conflict with what is stored', { status: 409, headers: { ...soon, 'x-error-code': 'insufficient-stock' } }, 1],
     ['a defect', { status: 500 }, 1],
     ['a wait that is too long', { status: 429, headers: { 'retry-after': '3600' } }, 1],
     ['what does not pass', { status: 503, headers: soon }, 5],
