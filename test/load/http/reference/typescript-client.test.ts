@@ -106,6 +106,7 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     '12 statuses',
     'CUP 3',
     '0 on sale',
+    'placeOrder',
     'unknown-reference ManufacturerID',
     'connect connected',
     'makeTestStore',
