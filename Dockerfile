@@ -20,6 +20,7 @@ COPY src ./src
 COPY wsdl ./wsdl
 # Shown at /docs.
 COPY docs/guides ./docs/guides
+COPY docs/policy.md ./docs/
 COPY clients/typescript ./clients/typescript
 COPY CHANGELOG.md ./
 

@@ -15,7 +15,7 @@ import { auditRoutes } from './http/pages/people/audit.ts'
 import { merchantTokenRoutes } from './http/pages/people/tokens.ts'
 import { developerRoutes, type PagesServices, pages } from './http/pages/routes.ts'
 import { assembleDocument, type DocumentOptions } from './http/reference/assemble.ts'
-import { examples, samples } from './http/reference/examples.ts'
+import { examples, samples, values } from './http/reference/examples.ts'
 import { describeReference, type ReferenceServices, reference } from './http/reference/routes.ts'
 import { describeRest } from './http/rest/openapi/describe.ts'
 import { prefixAdvice, type RestServices, rest } from './http/rest/routes.ts'
@@ -110,7 +110,7 @@ function noSchemas(): never {
 
 /** Returns the OpenAPI document of the application, as in `/openapi.json`. */
 export function openApiDocument(options: DocumentOptions) {
-  return assembleDocument(options, samples, [
+  return assembleDocument(options, { samples, values }, [
     describeRest(examples, samples),
     describeRoutes([...operatorRoutes, ...auditRoutes]),
     describeProcess(),

@@ -158,7 +158,7 @@ function compiler(root: Node, { coerceTypes }: { coerceTypes: boolean }): (schem
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, coerceTypes })
   addFormats.default(ajv)
   // The document itself is taken for a schema, of which its parts are.
-  ajv.addVocabulary([...Object.keys(root), ...vocabulary])
+  ajv.addVocabulary([...new Set([...Object.keys(root), ...vocabulary])])
   ajv.addSchema(root, 'document')
   const validators = new Map<string, ValidateFunction>()
   return ({ pointer }) => {

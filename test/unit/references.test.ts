@@ -148,8 +148,10 @@ function linkFaults(file: string, markdown: string): string[] {
   const targets = [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => target)
   return (
     targets
-      // Guides are pages of the server, and name addresses there.
-      .filter((target) => !/^[a-z]+:/.test(target) && !(file.startsWith('docs/guides/') && target.startsWith('/')))
+      // Guides and the policy are pages of the server, and name addresses there.
+      .filter(
+        (target) => !/^[a-z]+:/.test(target) && !(/^docs\/(?:guides\/|policy)/.test(file) && target.startsWith('/')),
+      )
       .flatMap((target) => {
         const [path = '', anchor] = target.split('#')
         return targetFaults(path === '' ? file : posix.join(posix.dirname(file), path), anchor)

@@ -43,17 +43,34 @@ export function sandboxText(): string {
   return Array.from(generateSandbox(), (line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** The first line of each service. */
+/** The first line of each service, with one value of each member, of the first record that has one. */
 export function samplesText(): string {
-  const firsts = new Map(
-    generateSandbox()
-      .toReversed()
-      .map((line) => [line.service, line]),
-  )
-  return Array.from(
-    [...firsts.values()].toReversed(),
-    ({ service, record }) => `${JSON.stringify({ service, record })}\n`,
-  ).join('')
+  const services = Map.groupBy(generateSandbox(), ({ service }) => service)
+  return Array.from(services, ([service, all]) => {
+    const [first] = all
+    return `${JSON.stringify({ service, record: first?.record, values: valuesOf(all.map(({ record }) => record)) })}\n`
+  }).join('')
+}
+
+/** Longer texts are no examples of a value. */
+const VALUE_LENGTH_MAX = 60
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Lists of records have one item, with what any of them has. */
+function valuesOf(records: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const names = [...new Set(records.flatMap(Object.keys))]
+  const values = names.map((name) => {
+    const given = records.flatMap((record) => record[name] ?? [])
+    const inner = given.filter(isRecord)
+    if (inner.length > 0)
+      return [name, Array.isArray(records[0]?.[name]) ? [valuesOf(inner)] : valuesOf(inner)] as const
+    const isTelling = (value: unknown) => Boolean(value) && String(value).length <= VALUE_LENGTH_MAX
+    return [name, given.find(isTelling) ?? given.find((value) => String(value).length <= VALUE_LENGTH_MAX)] as const
+  })
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 function lines(service: string, records: readonly Record<string, unknown>[]): TransferLine[] {

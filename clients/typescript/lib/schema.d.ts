@@ -2812,7 +2812,7 @@ export interface components {
              * @description The number of the attempt within its delivery, from 1. Maintained by the store; ignored in requests.
              */
             readonly Number: number;
-            /** @description The start of the attempt. Maintained by the store; ignored in requests. */
+            /** @description The start of the attempt. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly Date: components["schemas"]["LocalTime"];
             /**
              * Format: int32
@@ -2836,7 +2836,7 @@ export interface components {
              * @description Later calls have higher numbers, except those of the same two seconds. Maintained by the store; ignored in requests.
              */
             readonly Id: number;
-            /** @description When the call was answered. Maintained by the store; ignored in requests. */
+            /** @description When the call was answered. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly Date: components["schemas"]["LocalTime"];
             /** @description The method of the request, such as `PUT`. Maintained by the store; ignored in requests. */
             readonly Method: string;
@@ -2903,7 +2903,7 @@ export interface components {
             Hide: boolean;
             /** @description The last editor of the category: the name of an application, `API` for cartAPI, or the e-mail address of a person. Maintained by the store; ignored in requests. */
             readonly UserID: string;
-            /** @description The time of the last change of the category. Changes to its products do not count. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the category. Changes to its products do not count. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly LastUpdate: components["schemas"]["LocalTime"];
             /**
              * Format: int32
@@ -3337,7 +3337,7 @@ export interface components {
              * @description The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too. The identifier of another record; 0: none.
              */
             CustomerID?: number;
-            /** @description The time at which the order was placed. */
+            /** @description The time at which the order was placed. In the form `yyyy-mm-ddThh:mm:ss`. */
             OrderDate?: components["schemas"]["LocalTimeInput"];
             /**
              * Format: int32
@@ -3439,7 +3439,7 @@ export interface components {
             ItemAdditionalField3?: string;
             /** @description The page of the storefront from which the product was put into the cart. */
             ItemPageAdded?: string;
-            /** @description The time at which the line was added to the order. */
+            /** @description The time at which the line was added to the order. In the form `yyyy-mm-ddThh:mm:ss`. */
             ItemDateAdded?: components["schemas"]["LocalTimeInput"];
             /** @description The OptionIDs of the chosen options, each behind a comma: `,4,17`. Together they say which advanced option’s stock the line takes. */
             ItemOptions?: string;
@@ -4003,11 +4003,11 @@ export interface components {
             readonly Status: number;
             /** @description The reason why the last attempt failed; empty: it did not. Maintained by the store; ignored in requests. */
             readonly Reason: string;
-            /** @description The time at which the delivery was created, right after its event. Maintained by the store; ignored in requests. */
+            /** @description The time at which the delivery was created, right after its event. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateCreated: components["schemas"]["LocalTime"];
-            /** @description The time at which the next attempt is due; empty: there will be none. Maintained by the store; ignored in requests. */
+            /** @description The time at which the next attempt is due; empty: there will be none. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateDue: components["schemas"]["LocalTime"];
-            /** @description The time at which the delivery succeeded or failed for good; empty: it is pending. Maintained by the store; ignored in requests. */
+            /** @description The time at which the delivery succeeded or failed for good; empty: it is pending. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateEnded: components["schemas"]["LocalTime"];
         };
         /** @description A notification whole, with what is sent and how its attempts went. */
@@ -4052,11 +4052,11 @@ export interface components {
             readonly Status: number;
             /** @description The reason why the last attempt failed; empty: it did not. Maintained by the store; ignored in requests. */
             readonly Reason: string;
-            /** @description The time at which the delivery was created, right after its event. Maintained by the store; ignored in requests. */
+            /** @description The time at which the delivery was created, right after its event. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateCreated: components["schemas"]["LocalTime"];
-            /** @description The time at which the next attempt is due; empty: there will be none. Maintained by the store; ignored in requests. */
+            /** @description The time at which the next attempt is due; empty: there will be none. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateDue: components["schemas"]["LocalTime"];
-            /** @description The time at which the delivery succeeded or failed for good; empty: it is pending. Maintained by the store; ignored in requests. */
+            /** @description The time at which the delivery succeeded or failed for good; empty: it is pending. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateEnded: components["schemas"]["LocalTime"];
             /** @description The record as it was when the event happened, with every member that reads have. */
             Record: components["schemas"]["Customer"] | components["schemas"]["Order"] | components["schemas"]["Product"] | components["schemas"]["RMA"] | components["schemas"]["Category"] | components["schemas"]["Manufacturer"] | components["schemas"]["Distributor"] | components["schemas"]["CustomerGroup"] | components["schemas"]["GiftRegistry"];
@@ -4154,7 +4154,7 @@ export interface components {
             NotifyOnNewOrderEmailMessage: string;
             /** @description The last editor of the distributor: the name of an application, `API` for cartAPI, or the e-mail address of a person. Maintained by the store; ignored in requests. */
             readonly UserID: string;
-            /** @description The time of the last change of the distributor. Changes to its products do not count. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the distributor. Changes to its products do not count. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly LastUpdate: components["schemas"]["LocalTime"];
             /** @description True: the distributor sends goods to the shop’s customers itself. Kept for programs. */
             IsDropShipper: boolean;
@@ -4405,7 +4405,7 @@ export interface components {
              * @description The number of the record that the event is about, such as an OrderID. Maintained by the store; ignored in requests.
              */
             readonly RecordID: number;
-            /** @description The time of the event. Maintained by the store; ignored in requests. */
+            /** @description The time of the event. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateCreated: components["schemas"]["LocalTime"];
             /** @description The members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Only the kinds whose EventName ends in Changed, except Product Stock Changed, have it; events from before members were named do not. Maintained by the store; ignored in requests. */
             readonly Changed?: string;
@@ -4423,13 +4423,13 @@ export interface components {
             readonly GiftRegistryID: number;
             /** @description The name of the registry, such as `Ada and Paul’s wedding`. */
             Name: string;
-            /** @description The time at which the registry was created. Maintained by the store; ignored in requests. */
+            /** @description The time at which the registry was created. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly Created: components["schemas"]["LocalTime"];
-            /** @description The time of the last change of the registry, including its items. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the registry, including its items. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly LastUpdate: components["schemas"]["LocalTime"];
-            /** @description The last day on which the storefront shows the registry. The platform does nothing then. */
+            /** @description The last day on which the storefront shows the registry. The platform does nothing then. In the form `yyyy-mm-ddThh:mm:ss`. */
             Expires: components["schemas"]["LocalTime"];
-            /** @description The day of the wedding or birthday for which the gifts are wished. */
+            /** @description The day of the wedding or birthday for which the gifts are wished. In the form `yyyy-mm-ddThh:mm:ss`. */
             Event: components["schemas"]["LocalTime"];
             /** @description A message to people who look at the registry. */
             Message: string;
@@ -4454,9 +4454,9 @@ export interface components {
             CustomerAddressBook?: components["schemas"]["CustomerAddressBookCreate"];
             /** @description The name of the registry, such as `Ada and Paul’s wedding`. */
             Name: string;
-            /** @description The last day on which the storefront shows the registry. The platform does nothing then. */
+            /** @description The last day on which the storefront shows the registry. The platform does nothing then. In the form `yyyy-mm-ddThh:mm:ss`. */
             Expires?: components["schemas"]["LocalTimeInput"];
-            /** @description The day of the wedding or birthday for which the gifts are wished. */
+            /** @description The day of the wedding or birthday for which the gifts are wished. In the form `yyyy-mm-ddThh:mm:ss`. */
             Event?: components["schemas"]["LocalTimeInput"];
             /** @description A message to people who look at the registry. */
             Message?: string;
@@ -4534,9 +4534,9 @@ export interface components {
             GiftRegistryID?: number;
             /** @description The name of the registry, such as `Ada and Paul’s wedding`. */
             Name?: string;
-            /** @description The last day on which the storefront shows the registry. The platform does nothing then. */
+            /** @description The last day on which the storefront shows the registry. The platform does nothing then. In the form `yyyy-mm-ddThh:mm:ss`. */
             Expires?: components["schemas"]["LocalTimeInput"];
-            /** @description The day of the wedding or birthday for which the gifts are wished. */
+            /** @description The day of the wedding or birthday for which the gifts are wished. In the form `yyyy-mm-ddThh:mm:ss`. */
             Event?: components["schemas"]["LocalTimeInput"];
             /** @description A message to people who look at the registry. */
             Message?: string;
@@ -4618,7 +4618,7 @@ export interface components {
             Website: string;
             /** @description The last editor of the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person. Maintained by the store; ignored in requests. */
             readonly UserID: string;
-            /** @description The time of the last change of the manufacturer. Changes to its products do not count. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the manufacturer. Changes to its products do not count. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly LastUpdate: components["schemas"]["LocalTime"];
             /** @description The title of the manufacturer’s page, for browsers and search engines. */
             PageTitle: string;
@@ -4815,14 +4815,14 @@ export interface components {
              * @description The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too. The identifier of another record; 0: none.
              */
             CustomerID: number;
-            /** @description The time at which the order was placed. */
+            /** @description The time at which the order was placed. In the form `yyyy-mm-ddThh:mm:ss`. */
             OrderDate: components["schemas"]["LocalTime"];
             /**
              * Format: int32
              * @description The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with: 1 New, 2 Processing, 3 Partial, 4 Shipped, 5 Cancel, 6 Hold, 7 Not Completed, 8 Custom 1, 9 Custom 2, 10 Custom 3, 11 Unpaid, 12 Review.
              */
             OrderStatusID: number;
-            /** @description The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly LastUpdate: components["schemas"]["LocalTime"];
             /** @description The last editor of the order: the name of an application, `API` for cartAPI, or the e-mail address of a person. Maintained by the store; ignored in requests. */
             readonly UserID: string;
@@ -4975,7 +4975,7 @@ export interface components {
             ItemPageAdded: string;
             /** @description The availability at the time of the order: the InStockMessage, OutOfStockMessage or BackOrderMessage of the product. Maintained by the store; ignored in requests. */
             readonly ItemAvailability: string;
-            /** @description The time at which the line was added to the order. */
+            /** @description The time at which the line was added to the order. In the form `yyyy-mm-ddThh:mm:ss`. */
             ItemDateAdded: components["schemas"]["LocalTime"];
             /** @description The shop’s own cost per piece at the time of the order. Left out of a new line, it is that of the product. */
             ItemUnitCost: components["schemas"]["Decimal"];
@@ -5050,7 +5050,7 @@ export interface components {
             ItemAdditionalField3?: string;
             /** @description The page of the storefront from which the product was put into the cart. */
             ItemPageAdded?: string;
-            /** @description The time at which the line was added to the order. */
+            /** @description The time at which the line was added to the order. In the form `yyyy-mm-ddThh:mm:ss`. */
             ItemDateAdded?: components["schemas"]["LocalTimeInput"];
             /** @description The shop’s own cost per piece at the time of the order. Left out of a new line, it is that of the product. */
             ItemUnitCost?: components["schemas"]["Decimal"];
@@ -5133,7 +5133,7 @@ export interface components {
              * @description The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too. The identifier of another record; 0: none.
              */
             CustomerID?: number;
-            /** @description The time at which the order was placed. */
+            /** @description The time at which the order was placed. In the form `yyyy-mm-ddThh:mm:ss`. */
             OrderDate?: components["schemas"]["LocalTimeInput"];
             /**
              * Format: int32
@@ -5320,7 +5320,7 @@ export interface components {
             readonly ManufacturerName: string;
             /** @description The distributors from which the shop buys the product. cartAPI shows only the first. */
             DistributorList: components["schemas"]["ProductDistributor"][];
-            /** @description The time of the last change of the product, including its stock. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the product, including its stock. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly LastUpdate: components["schemas"]["LocalTime"];
             /** @description The last editor of the product: the name of an application, `API` for cartAPI, or the e-mail address of a person. Maintained by the store; ignored in requests. */
             readonly UserID: string;
@@ -5488,7 +5488,7 @@ export interface components {
             DiscountList: components["schemas"]["Discount"][];
             /** @description True: the product has the option sets of its own OptionSetList only, not those of its categories. */
             DoNotUseCategoryOptions: boolean;
-            /** @description The time at which the product was added to the store. Maintained by the store; ignored in requests. */
+            /** @description The time at which the product was added to the store. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateCreated: components["schemas"]["LocalTime"];
             /**
              * Format: int32
@@ -6414,7 +6414,7 @@ export interface components {
             readonly TransactionIndexID: number;
             /** @description What the gateway calls the transaction. */
             TransactionID: string;
-            /** @description When it was refunded. */
+            /** @description When it was refunded. In the form `yyyy-mm-ddThh:mm:ss`. */
             TransactionDateTime: components["schemas"]["LocalTime"];
             /** @description The type of the transaction, such as Refund. */
             TransactionType: string;
@@ -6509,7 +6509,7 @@ export interface components {
              * @description The number of the return in the store.
              */
             readonly RMAID: number;
-            /** @description The date of the return. Left out of a new return, it is the current time. */
+            /** @description The date of the return. Left out of a new return, it is the current time. In the form `yyyy-mm-ddThh:mm:ss`. */
             RmaDate: components["schemas"]["LocalTime"];
             /**
              * Format: int32
@@ -6542,7 +6542,7 @@ export interface components {
         };
         /** @description A return (RMA): which goods of an order come back, and what of them goes back to stock. */
         RMACreate: {
-            /** @description The date of the return. Left out of a new return, it is the current time. */
+            /** @description The date of the return. Left out of a new return, it is the current time. In the form `yyyy-mm-ddThh:mm:ss`. */
             RmaDate?: components["schemas"]["LocalTimeInput"];
             /**
              * Format: int32
@@ -6614,7 +6614,7 @@ export interface components {
              * @description The number of the return in the store. Names the record in a list of updates; in an update of one record the address names it.
              */
             RMAID?: number;
-            /** @description The date of the return. Left out of a new return, it is the current time. */
+            /** @description The date of the return. Left out of a new return, it is the current time. In the form `yyyy-mm-ddThh:mm:ss`. */
             RmaDate?: components["schemas"]["LocalTimeInput"];
             /**
              * Format: int32
@@ -6679,7 +6679,7 @@ export interface components {
              * @description The number of the shipment; 0 for the only shipment of an order.
              */
             readonly ShipmentID: number;
-            /** @description The time of the last change of the shipment. For the only shipment of an order, it is LastUpdate of the order. Maintained by the store; ignored in requests. */
+            /** @description The time of the last change of the shipment. For the only shipment of an order, it is LastUpdate of the order. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly ShipmentLastUpdate: components["schemas"]["LocalTime"];
             /**
              * Format: int32
@@ -6830,7 +6830,7 @@ export interface components {
             readonly OrderID: number;
             /** @description The payment service’s own number for the transaction. */
             TransactionID: string;
-            /** @description The time of the payment or refund. Left out of a new transaction, it is the current time. */
+            /** @description The time of the payment or refund. Left out of a new transaction, it is the current time. In the form `yyyy-mm-ddThh:mm:ss`. */
             TransactionDateTime: components["schemas"]["LocalTime"];
             /** @description The type of the transaction, ignoring case: `Sale` and `Capture` count as payments, `Refund` and `Credit` as refunds, `Authorize` as a payment once TransactionCaptured is 1. Any other text counts as neither. */
             TransactionType: string;
@@ -6869,7 +6869,7 @@ export interface components {
             TransactionIndexID?: number;
             /** @description The payment service’s own number for the transaction. */
             TransactionID?: string;
-            /** @description The time of the payment or refund. Left out of a new transaction, it is the current time. */
+            /** @description The time of the payment or refund. Left out of a new transaction, it is the current time. In the form `yyyy-mm-ddThh:mm:ss`. */
             TransactionDateTime?: components["schemas"]["LocalTimeInput"];
             /** @description The type of the transaction, ignoring case: `Sale` and `Capture` count as payments, `Refund` and `Credit` as refunds, `Authorize` as a payment once TransactionCaptured is 1. Any other text counts as neither. */
             TransactionType?: string;
@@ -6992,9 +6992,9 @@ export interface components {
             readonly Secret: string;
             /** @description The secret before the last rotation, while it signs too; else empty. Maintained by the store; ignored in requests. */
             readonly FormerSecret: string;
-            /** @description The time until which FormerSecret signs; empty: it does not. Maintained by the store; ignored in requests. */
+            /** @description The time until which FormerSecret signs; empty: it does not. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly FormerSecretUntil: components["schemas"]["LocalTime"];
-            /** @description The time of the last rotation; empty: there was none. Maintained by the store; ignored in requests. */
+            /** @description The time of the last rotation; empty: there was none. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateRotated: components["schemas"]["LocalTime"];
         };
         /** @description The health of a webhook. */
@@ -7006,9 +7006,9 @@ export interface components {
             readonly Id: number;
             /** @description Whether events are sent. False: an application, a person or the platform has disabled the webhook. Maintained by the store; ignored in requests. */
             readonly Enabled: boolean;
-            /** @description The time since which every attempt has failed; empty: the last one succeeded, or there was none. Maintained by the store; ignored in requests. */
+            /** @description The time since which every attempt has failed; empty: the last one succeeded, or there was none. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly FailingSince: components["schemas"]["LocalTime"];
-            /** @description The time at which the webhook was disabled; empty: it is enabled. Maintained by the store; ignored in requests. */
+            /** @description The time at which the webhook was disabled; empty: it is enabled. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateDisabled: components["schemas"]["LocalTime"];
             /** @description The reason why the platform disabled the webhook; empty: it did not. Maintained by the store; ignored in requests. */
             readonly PauseReason: string;
@@ -7027,7 +7027,7 @@ export interface components {
              * @description The number of notifications that a resume with `CatchUp` would send, counted up to 1,000. Maintained by the store; ignored in requests.
              */
             readonly Missed: number;
-            /** @description The time of the last successful delivery among the latest hundred; empty: none. Maintained by the store; ignored in requests. */
+            /** @description The time of the last successful delivery among the latest hundred; empty: none. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateLastDelivered: components["schemas"]["LocalTime"];
         };
         /** @description A subscription to one kind of event: whenever it happens, the record is sent to an address of the application. */

@@ -42,6 +42,8 @@ export interface MailData {
   readonly 'factor-changed': { readonly what: Phrase; readonly at: Date }
   /** `by`: who takes the second factor off. */
   readonly 'factor-ending': { readonly endsAt: Date; readonly by: Phrase }
+  /** To a developer. `what`: what a program of theirs uses, and what it should do, in sentences. */
+  readonly deprecation: { readonly what: Phrase; readonly sunset: Date; readonly link: OwnPath }
   /** `lines`: what is wrong, a sentence each. */
   readonly alert: { readonly lines: readonly Phrase[]; readonly link: OwnPath }
 }
@@ -66,6 +68,7 @@ export const kinds: { readonly [Kind in MailKind]: readonly [Owner, subject: (da
   'address-changed': ['person', () => t('Your e-mail address was changed')],
   'factor-changed': ['person', () => t('Your two-step sign-in was changed')],
   'factor-ending': ['person', () => t('Your two-step sign-in will be switched off')],
+  deprecation: ['person', () => t('A call of your program will stop working')],
   alert: [
     'person',
     ({ lines: [first = t('Something needs your attention'), ...others] }) =>

@@ -78,7 +78,8 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
     return { ...schema, ...(description !== '' && { description }) }
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
-  const description = sentences(fieldText(field), accessNote(field, mode))
+  const form = field.kind === 'date' ? 'In the form `yyyy-mm-ddThh:mm:ss`.' : ''
+  const description = sentences(fieldText(field), form, accessNote(field, mode))
   // What is only acted on has no default: to send one is not the same as to leave it out.
   const { access, required, default: usual } = field
   return {
@@ -152,7 +153,7 @@ function enumeration(byNumber: Meanings): JsonSchema {
 
 const decimal: JsonSchema = { type: 'number', description: 'Stored with four decimals.', examples: [12.5] }
 
-const localTime: JsonSchema = {
+export const localTime = {
   type: 'string',
   pattern: String.raw`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})?$`,
   description: 'A time in the zone of the store, to the second; empty: not set.',

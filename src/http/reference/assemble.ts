@@ -9,7 +9,7 @@ import type {
   Ref,
   Response,
 } from '../server/json/openapi.ts'
-import { type ExampleSources, exampleOf } from '../server/json/openapi-examples.ts'
+import { type ExampleSources, exampleOf, withMemberExamples } from '../server/json/openapi-examples.ts'
 
 export interface DocumentOptions {
   /** PUBLIC_URL */
@@ -18,15 +18,16 @@ export interface DocumentOptions {
 }
 
 /**
- * Merges the parts. Where they have no example of a parameter or an answer in JSON, the schema and `samples` give one. Throws when
+ * Merges the parts. Where they have no example of a parameter or an answer in JSON, the schema and `samples` give one, and of a member
+ * `values`, by the names of records. Throws when
  * two parts describe one thing differently, and for a duplicate operationId.
  */
 export function assembleDocument(
   { publicUrl, restPrefixes }: DocumentOptions,
-  samples: ExampleSources['samples'],
+  { samples, values }: { readonly samples: ExampleSources['samples']; readonly values: ExampleSources['samples'] },
   parts: readonly ApiPart[],
 ) {
-  const program = JSON.parse(textOf('../../../package.json'))
+  const program = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const servers = [{ url: publicUrl, description: 'The server' }]
   const ownPaths = parts.flatMap(({ paths }) =>
     Object.entries(paths).map(([path, item]) => ({ [path]: { servers, ...item } })),
@@ -39,7 +40,8 @@ export function assembleDocument(
   const components: Components = Object.fromEntries(
     [...kinds].map((kind) => [kind, merge(all.map((part) => part[kind] ?? {}))]),
   )
-  const sources = { samples, schemas: new Map(Object.entries(components.schemas ?? {})) }
+  const schemas = new Map(Object.entries(components.schemas ?? {}))
+  const sources = { samples, schemas }
   const paths = mapValues(described, (item) => withExamples(sources, item))
   return {
     openapi: '3.1.1',
@@ -47,28 +49,44 @@ export function assembleDocument(
       title: program.name,
       version: program.version,
       summary: program.description,
-      description: textOf('./introduction.md'),
+      description: 'The REST services of a store, in JSON and XML, its notifications, and the routes around them.',
     },
-    // The descriptions differ, because generators name servers after them.
-    servers: restPrefixes.map((prefix, index) => ({
-      url: `${publicUrl}${prefix}/{version}`,
-      description: `The REST services${index === 0 ? '' : ` at ${prefix}`}`,
-      variables: {
-        version: {
-          enum: ['v1', 'v2'],
-          default: 'v1',
-          description: 'They differ only past the last page of `offset`: 400 in v1, 404 in v2.',
-        },
-      },
-    })),
+    externalDocs: { url: `${publicUrl}/docs`, description: 'Guides, conventions, and what may change' },
+    servers: serversOf(publicUrl, restPrefixes),
     security: [
       { SecureURL: [], PrivateKey: [], Token: [] },
       { Bearer: [] },
       { SecureURL: [], PrivateKey: [], Bearer: [] },
     ],
     tags: parts.flatMap(({ tags }) => tags),
-    ...withoutSiblings({ paths, webhooks, components }),
+    ...withoutSiblings({
+      paths,
+      webhooks,
+      components: { ...components, schemas: withMemberExamples(schemas, values, sentIn(described)) },
+    }),
   }
+}
+
+/** The descriptions differ, because generators name servers after them. */
+function serversOf(publicUrl: string, restPrefixes: readonly string[]) {
+  return restPrefixes.map((prefix, index) => ({
+    url: `${publicUrl}${prefix}/{version}`,
+    description: `The REST services${index === 0 ? '' : ` at ${prefix}`}`,
+    variables: {
+      version: {
+        enum: ['v1', 'v2'],
+        default: 'v1',
+        description: 'They differ only past the last page of `offset`: 400 in v1, 404 in v2.',
+      },
+    },
+  }))
+}
+
+/** The members of all bodies that examples send. */
+function sentIn(paths: Readonly<Record<string, PathItem>>): Readonly<Record<string, unknown>> {
+  const operations = Object.values(paths).flatMap(({ servers, ...item }) => Object.values(item))
+  const sent = operations.flatMap(({ requestBody }) => requestBody?.content['application/json']?.example ?? [])
+  return Object.assign({}, ...sent.flat())
 }
 
 /**
@@ -116,10 +134,6 @@ function mapValues<From, To>(
   map: (value: From, name: string) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
-}
-
-function textOf(file: string): string {
-  return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
 function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {

@@ -2,9 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import { addressOf, deprecations } from '../../access/applications/deprecations.ts'
+import { english } from '../../foundation/texts/language.ts'
 import type { HtmlPage } from '../html/page.ts'
+import { changelogFeed, type Release, readChangelog } from './changelog.ts'
 import { errorPages } from './errors.ts'
-import { type Guide, readGuides, samplesHtml } from './guides.ts'
+import { type Guide, readGuide, readGuides, samplesHtml, withAddresses } from './guides.ts'
+import { operationLinks } from './links.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
 import { type ApiDocument, type DescribedOperation, type Service, servicesOf } from './operations.ts'
 import type { Row } from './schema-rows.ts'
@@ -24,14 +28,25 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const base = (first?.url ?? '').replace('{version}', 'v1')
   const local = (text: string) =>
     text.replaceAll('http://localhost:3000/StoreWebAPI/v1', base).replaceAll('http://localhost:3000', publicUrl)
-  const guides = readGuides(local)
-  const { index, pages: codes } = errorPages()
-  const errors = [index, ...codes]
   const services = servicesOf(document, publicUrl)
-  const conventions = renderMarkdown(document.info.description, { level: 2 })
-  const changelog = renderMarkdown(readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8'))
-  const pages = pagesOf({ guides, errors, services, conventions, changelog, base })
-  const find = createSearch(entriesOf({ guides, errors: codes, services, conventions, changelog }))
+  const link = operationLinks(services.flatMap(({ operations }) => operations))
+  const linked = <T extends Rendered>(rendered: T): T => ({ ...rendered, html: link(rendered.html) })
+  const guides = readGuides(local).map(linked)
+  const { index, pages: codes } = errorPages()
+  const releases = readChangelog(textOf('../../../CHANGELOG.md'))
+  const sources: Sources = {
+    guides,
+    errorIndex: index,
+    codes: codes.map(linked),
+    services,
+    policy: linked(policyOf(local)),
+    conventions: linked(renderMarkdown(textOf('./introduction.md'), { level: 2 })),
+    releases,
+    others: linked(renderMarkdown(releases.map(othersOf).join('\n'))),
+  }
+  const pages = pagesOf(sources, base, (text) => link(renderInline(withAddresses(text))))
+  const files = filesOf(sources, publicUrl)
+  const find = createSearch(entriesOf(sources))
   const canonical = new Map([...pages.keys()].map((address) => [address.toLowerCase(), address]))
   const kept = new LRUCache<string, string>({ maxSize: KEPT_MAX, sizeCalculation: (text) => text.length })
   return {
@@ -47,23 +62,22 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
       kept.set(address, text)
       return text
     },
+    /** Returns what programs read at an address: a guide as Markdown, the feed, `/llms.txt`. Undefined: there is nothing. */
+    fileOf: (address: string) => files.get(address),
     /** Returns the address of a page that is written in another case; undefined: there is none. */
     canonicalOf: (address: string) => canonical.get(address.toLowerCase()),
     /** Returns the page of what was found, from a place on. */
     search: (sent: string, from: string): HtmlPage => {
       const query = sent.trim().slice(0, QUERY_LENGTH_MAX).toWellFormed()
-      const title = query === '' ? 'Search' : `Search: ${query}`
-      const data = {
-        path: '/docs/search',
-        area: 'docs',
-        query,
-        ...find(query, placeOf(from)),
-        pageSize: FOUND_MAX,
-        ...html,
-      }
-      return { template: '/reference/templates/search', title, assets, data }
+      return searchPage(query, find(query, placeOf(from)))
     },
   }
+}
+
+function searchPage(query: string, found: object): HtmlPage {
+  const title = query === '' ? 'Search' : `Search: ${query}`
+  const data = { path: '/docs/search', area: 'docs', query, ...found, pageSize: FOUND_MAX, ...html }
+  return { template: '/reference/templates/search', title, assets, data }
 }
 
 /** Of what is no number, the beginning. */
@@ -73,26 +87,54 @@ function placeOf(from: string): number {
 
 interface Sources {
   readonly guides: readonly Guide[]
-  readonly errors: readonly Guide[]
+  readonly errorIndex: Guide
+  readonly codes: readonly Guide[]
   readonly services: readonly Service[]
+  readonly policy: Guide
   readonly conventions: Rendered
-  readonly changelog: Rendered
+  readonly releases: readonly Release[]
+  /** What changed for everybody but programs. */
+  readonly others: Rendered
+}
+
+const CONVENTIONS = '/docs/reference/conventions'
+const POLICY = '/docs/policy'
+const CHANGELOG = '/docs/changelog'
+const OTHERS = `${CHANGELOG}/operators`
+
+function othersOf({ version, day, others }: Release): string {
+  return `## ${version}${day === null ? '' : ` (${day})`}\n${others}`
+}
+
+/** The policy, with what is deprecated at its end. */
+function policyOf(local: (text: string) => string): Guide {
+  const list = Object.values(deprecations).map((each) => {
+    const [since, sunset] = [each.since, each.sunset].map((at) => at.toISOString().slice(0, 'YYYY-MM-DD'.length))
+    return `- ${english(each.what)} Deprecated from ${since} on, until ${sunset} at least: [what changed](${addressOf(each)})`
+  })
+  return readGuide('policy', local, `\n${list.join('\n')}\n`)
 }
 
 /** Every page, by its address. */
-function pagesOf({ guides, errors, services, conventions, changelog, base }: Sources & { base: string }) {
+function pagesOf(sources: Sources, base: string, renderLinked: (text: string) => string) {
+  const { guides, errorIndex, codes, services, policy, conventions, releases, others } = sources
   const template = (name: string) => `/reference/templates/${name}`
   const textPage = (title: string, { html: body, sections }: Rendered, side: object): HtmlPage => {
     return { template: template('text'), title, data: { body, sections, address: '', ...side } }
   }
+  const alone = { services: null, guides: null }
+  const changes = { releases, services, renderLinked, feed: `${CHANGELOG}.atom` }
   const pages = new Map<string, HtmlPage>([
     ['/docs', { template: template('start'), title: 'Documentation', data: { guides, services, base } }],
     ['/docs/guides', { template: template('guides'), title: 'Guides', data: { guides } }],
     ['/docs/reference', { template: template('services'), title: 'Reference', data: { services, base } }],
     [CONVENTIONS, textPage('Conventions', conventions, { services, guides: null })],
-    ['/docs/changelog', textPage('Changelog', changelog, { services: null, guides: null })],
+    [POLICY, textPage(policy.title, policy, alone)],
+    [CHANGELOG, { template: template('changelog'), title: 'Changelog', data: changes }],
+    [OTHERS, textPage('Changelog for operators and merchants', others, alone)],
   ])
-  for (const error of errors) pages.set(error.address, textPage(error.title, error, { services: null, guides: null }))
+  for (const error of [errorIndex, ...codes])
+    pages.set(error.address, textPage(error.title, error, { services: null, guides: null }))
   for (const guide of guides) {
     const side = { guides, services: null, address: guide.address }
     pages.set(guide.address, textPage(guide.title, guide, side))
@@ -108,9 +150,37 @@ function pagesOf({ guides, errors, services, conventions, changelog, base }: Sou
   return pages
 }
 
-const CONVENTIONS = '/docs/reference/conventions'
+/** What programs read, by its address: `/docs/guides/first-call.md`. */
+function filesOf({ guides, services, policy, releases }: Sources, publicUrl: string) {
+  const markdown = 'text/markdown; charset=utf-8'
+  const texts = [...guides, policy]
+  const listed = texts.map(({ title, address, summary }) => `- [${title}](${publicUrl}${address}.md): ${summary}`)
+  const described = services.map(({ name, address }) => `- [${name}](${publicUrl}${address})`)
+  const llms = `# store-platform
 
-function entriesOf({ guides, errors, services, conventions, changelog }: Sources): Entry[] {
+> The REST services, webhooks and OAuth of a store platform: how programs read and change stores of this server, and are told what happens.
+
+- [OpenAPI 3.1](${publicUrl}/openapi.json): every operation, with examples
+- [Conventions](${publicUrl}${CONVENTIONS}.md): keys, formats, pages of lists, retries, errors, limits
+- [Changelog](${publicUrl}${CHANGELOG}), and its [feed](${publicUrl}${CHANGELOG}.atom)
+
+## Guides
+
+${listed.join('\n')}
+
+## Reference
+
+${described.join('\n')}
+`
+  return new Map([
+    ...texts.map((text) => [`${text.address}.md`, { type: markdown, text: text.markdown }] as const),
+    [`${CONVENTIONS}.md`, { type: markdown, text: `# Conventions\n\n${textOf('./introduction.md')}` }],
+    [`${CHANGELOG}.atom`, { type: 'application/atom+xml; charset=utf-8', text: changelogFeed(releases, publicUrl) }],
+    ['/llms.txt', { type: 'text/plain; charset=utf-8', text: llms }],
+  ])
+}
+
+function entriesOf({ guides, codes, services, policy, conventions, releases, others }: Sources): Entry[] {
   const ofText = (kind: Entry['kind'], { title, address }: { title: string; address: string }, from: Rendered) =>
     from.sections
       .filter((section) => section.title !== '' || section.text !== '')
@@ -123,13 +193,22 @@ function entriesOf({ guides, errors, services, conventions, changelog }: Sources
       }))
   const operations = services.flatMap((service) => service.operations)
   return [
-    ...guides.flatMap((guide) => ofText('guide', guide, guide)),
-    ...errors.flatMap((error) => ofText('error', error, error)),
+    ...[...guides, policy].flatMap((guide) => ofText('guide', guide, guide)),
+    ...codes.flatMap((error) => ofText('error', error, error)),
     ...ofText('conventions', { title: 'Conventions', address: CONVENTIONS }, conventions),
     ...operations.map(entryOf),
     ...entriesOfMembers(operations),
     ...entriesOfParameters(operations),
-    ...ofText('changelog', { title: 'Changelog', address: '/docs/changelog' }, changelog),
+    ...releases.flatMap(({ version, changes }) =>
+      changes.map(({ id, kind, services: of, text }) => ({
+        kind: 'changelog' as const,
+        title: `${version}: ${kind} (${of.join(', ')})`,
+        context: 'Changelog',
+        text: plain(text),
+        address: `${CHANGELOG}#${id}`,
+      })),
+    ),
+    ...ofText('changelog', { title: 'Changelog for operators and merchants', address: OTHERS }, others),
   ]
 }
 
@@ -187,5 +266,12 @@ function entriesOfParameters(operations: readonly DescribedOperation[]): Entry[]
 }
 
 function plain(markdown: string): string {
-  return markdown.replace(/`/g, '').replace(/\s+/g, ' ').trim()
+  return markdown
+    .replace(/[`*]|\]\([^)]*\)|\[/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function textOf(file: string): string {
+  return readFileSync(new URL(file, import.meta.url), 'utf8')
 }

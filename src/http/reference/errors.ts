@@ -27,8 +27,12 @@ export function errorPages(): { readonly index: Guide; readonly pages: readonly 
       throw new Error(`docs/guides/errors/codes.md does not explain ${code}`)
     const about = [`# ${code}`, meaning, `HTTP status: ${statuses}`, '## What to do', action]
     const parts = [...about, '## May the same request succeed?', repeat, `[All codes](${ERRORS})`]
-    return { address: `${ERRORS}/${code}`, ...renderMarkdown(parts.join('\n\n')) }
+    return pageOf(`${ERRORS}/${code}`, parts.join('\n\n'))
   })
   const linked = text.replace(/^\| ([a-z][a-z-]+) \| (?=\d)/gm, `| [$1](${ERRORS}/$1) | `)
-  return { index: { address: ERRORS, ...renderMarkdown(linked) }, pages }
+  return { index: pageOf(ERRORS, linked), pages }
+}
+
+function pageOf(address: string, markdown: string): Guide {
+  return { address, markdown, ...renderMarkdown(markdown) }
 }

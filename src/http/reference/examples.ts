@@ -187,19 +187,20 @@ const filledIn: Readonly<Record<string, object>> = {
   },
 }
 
-/** What answers show of the sandbox: its first records, by their names in XML. */
-const records = readFileSync(samplesFile, 'utf8')
+/** What the sandbox has, by the names of records in XML: its first records, and of each member some value. */
+const lines = readFileSync(samplesFile, 'utf8')
   .trimEnd()
   .split('\n')
-  .map((line) => JSON.parse(line) as { readonly service: string; readonly record: object })
-  .map(({ service, record }) => {
+  .map((line) => JSON.parse(line) as { readonly service: string; readonly record: object; readonly values: object })
+  .map(({ service, record, values }) => {
     const filled = filledIn[service] ?? {}
-    return [resources.find((one) => one.service === service)?.typeName, { ...record, ...filled }] as const
+    const typeName = resources.find((one) => one.service === service)?.typeName ?? ''
+    return { typeName, record: { ...record, ...filled }, values: { ...filled, ...values } }
   })
 
 /** What examples of answers are made of: records by their names in XML, then values of members, whatever contains them. */
 export const samples: Readonly<Record<string, unknown>> = {
-  ...Object.fromEntries(records),
+  ...Object.fromEntries(lines.map(({ typeName, record }) => [typeName, record])),
   OrderStatus: { OrderStatusID: 1, StatusID: 1, StatusDefinition: 'New', StatusText: 'New', Visible: true },
   Webhook: { Id: 1, ...(examples.createWebhook?.body as object) },
   ResponseInfo: { Key: 'Id', Value: '1', Status: '200', Message: 'updated successfully' },
@@ -246,3 +247,6 @@ export const samples: Readonly<Record<string, unknown>> = {
   Email: 'ann@shop.example',
   Name: 'Order desk',
 }
+
+/** What examples of members are made of, by the names of records. */
+export const values = { ...samples, ...Object.fromEntries(lines.map((line) => [line.typeName, line.values])) }

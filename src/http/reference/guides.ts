@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { escapeAttribute } from '../../foundation/xml/text.ts'
+import { colouredHtml } from './colours.ts'
 import { type Rendered, renderMarkdown } from './markdown.ts'
 
-const folder = new URL('../../../docs/guides/', import.meta.url)
+const docs = new URL('../../../docs/', import.meta.url)
+const folder = new URL('guides/', docs)
 
 /** In the order in which a developer needs them: files of `docs/guides`, and the README of the client. */
-const names = [
+const names: readonly string[] = [
   'first-call',
   'try-it',
   'first-webhook',
@@ -19,7 +21,7 @@ const names = [
   'going-live',
   'moving-an-old-client',
   'from-cartapi-to-rest',
-] as const
+]
 
 /** Languages of examples, by the ending of their files, in the order of their labels. */
 const languages: Readonly<Record<string, string>> = {
@@ -32,6 +34,8 @@ const languages: Readonly<Record<string, string>> = {
 
 export interface Guide extends Rendered {
   readonly address: string
+  /** For programs that read Markdown, with its examples in it. */
+  readonly markdown: string
 }
 
 export interface Sample {
@@ -44,17 +48,42 @@ export interface Sample {
 
 /** Reads the guides. `local` puts the addresses of this server in place of the sandbox's. */
 export function readGuides(local: (text: string) => string): Guide[] {
-  return names.map((name) => {
-    let count = 0
-    const paragraph = (href: string) => {
-      if (!href.startsWith('examples/')) return undefined
-      count++
-      return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
-    }
-    const file = name === 'client' ? '../../clients/typescript/README.md' : `${name}.md`
-    const text = readFileSync(new URL(file, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
-    const rendered = renderMarkdown(local(text), { paragraph })
-    return { address: `/docs/guides/${name}`, ...rendered }
+  return names.map((name) => readGuide(`guides/${name}`, local))
+}
+
+/** Reads a file below `docs`, given without its ending, with more Markdown behind it. */
+export function readGuide(name: string, local: (text: string) => string, more = ''): Guide {
+  let count = 0
+  const paragraph = (href: string) => {
+    if (!href.startsWith('examples/')) return undefined
+    count++
+    return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
+  }
+  const file = name === 'guides/client' ? '../clients/typescript/README.md' : `${name}.md`
+  const source = readFileSync(new URL(file, docs), 'utf8') + more
+  const markdown = local(source).replace(/^\[Example\]\((examples\/.+)\)$/gm, (_, href) =>
+    examplesIn(href)
+      .map(({ key, note, text: code }) => `\`${note}\`:\n\n\`\`\`${key}\n${code}\n\`\`\``)
+      .join('\n\n'),
+  )
+  // Code has its colours by what stands in the file.
+  const { html, title, summary, sections } = renderMarkdown(withAddresses(source), { paragraph })
+  const localSections = sections.map((section) => ({ ...section, text: local(section.text) }))
+  return {
+    address: `/docs/${name}`,
+    markdown,
+    html: local(html),
+    title,
+    summary: local(summary),
+    sections: localSections,
+  }
+}
+
+/** Links between files of `docs` as links between their pages. */
+export function withAddresses(text: string): string {
+  return text.replace(/\]\((?:docs\/)?(guides\/)?([a-z-]+)\.md/g, (link, at, name) => {
+    if (name === 'policy') return '](/docs/policy'
+    return at !== undefined || names.includes(name) ? `](/docs/guides/${name}` : link
   })
 }
 
@@ -81,7 +110,7 @@ export function samplesHtml(name: string, legend: string, samples: readonly Samp
   const blocks = samples.map(({ key, label, note, text }) => {
     const id = `${name}-${key}`
     const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeAttribute).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" data-copied="Copied" hidden>Copy</button></p>`
-    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${escapeAttribute(text)}</code></pre></div>`
+    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${colouredHtml(text)}</code></pre></div>`
   })
   return `<div class="samples"><fieldset><legend>${escapeAttribute(legend)}</legend>${radios.join(' ')}</fieldset>${blocks.join('')}</div>`
 }

@@ -2,6 +2,7 @@
 
 import { Marked, Renderer, type Token, type Tokens } from 'marked'
 import { escapeAttribute } from '../../foundation/xml/text.ts'
+import { colouredHtml } from './colours.ts'
 
 /** A part of a document below a heading, for the search. */
 export interface Section {
@@ -53,7 +54,7 @@ class PageRenderer extends Renderer {
   }
 
   override code({ text }: Tokens.Code): string {
-    return `<pre tabindex="0"><code>${escapeAttribute(text)}</code></pre>`
+    return `<pre tabindex="0"><code>${colouredHtml(text)}</code></pre>`
   }
 
   override link({ href, tokens }: Tokens.Link): string {

@@ -5,10 +5,11 @@ import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/json/openapi.ts'
 import type { assembleDocument } from './assemble.ts'
 import { type Resolve, type Row, rowsOf, typeInWords } from './schema-rows.ts'
+import { typescriptOf } from './typescript.ts'
 
 export type ApiDocument = ReturnType<typeof assembleDocument>
 
-interface Example {
+export interface Example {
   /** Such as `application/json`. */
   readonly type: string
   /** Of a form, as it is sent; of one in parts, as curl is given it. */
@@ -18,7 +19,7 @@ interface Example {
 }
 
 /** What a request proves who it is by. */
-type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
+export type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
 
 export type DescribedOperation = ReturnType<ReturnType<typeof describer>>[number]
 
@@ -107,8 +108,8 @@ function describer(document: ApiDocument, publicUrl: string) {
         takesTokens: operation.security?.some((scheme) => 'personToken' in scheme) ?? false,
         answers,
         refusals,
-        /** A command line that sends the example. */
-        curl: event === undefined ? curlOf(of, publicUrl) : '',
+        /** A command line that sends the example, and a program. */
+        ...(event === undefined ? requestsOf(of, path, item, publicUrl) : { curl: '', typescript: '' }),
       }
     })
 }
@@ -132,7 +133,7 @@ function parameterOf(parameter: Parameter, resolve: Resolve) {
   }
 }
 
-type ParameterRow = ReturnType<typeof parameterOf>
+export type ParameterRow = ReturnType<typeof parameterOf>
 type RowsFor = (schema: JsonSchema) => readonly Row[]
 
 function bodyOf(
@@ -248,6 +249,12 @@ interface Sent {
   readonly parameters: readonly ParameterRow[]
   readonly body: ReturnType<typeof bodyOf> | null
   readonly credential: Credential
+}
+
+function requestsOf(of: Sent, path: string, { servers }: PathItem, publicUrl: string) {
+  const [example] = of.body?.examples ?? []
+  const sent = { ...of, path, isService: servers === undefined, example, types: of.body?.types ?? [] }
+  return { curl: curlOf(of, publicUrl), typescript: typescriptOf(sent, publicUrl) }
 }
 
 function curlOf({ method, path, parameters, body, credential }: Sent, publicUrl: string): string {

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { DateTime } from 'luxon'
+import type { Config } from '../../foundation/process/settings.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { pageHeaders } from '../html/guard.ts'
 import { renderPage } from '../html/page.ts'
@@ -11,7 +13,7 @@ import type { Documentation } from './documentation.ts'
 import type { ApiDocument } from './operations.ts'
 
 export interface ReferenceServices {
-  config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
+  config: Pick<Config, 'publicUrl' | 'trustProxy' | 'mailFrom'>
 }
 
 /** Adds `/openapi.json` and the pages below `/docs`, for anyone. Both are made at the first request and kept. */
@@ -57,7 +59,9 @@ function servePages(
   })
 
   const sendKept = async (request: FastifyRequest, reply: FastifyReply, address: string) => {
-    const { htmlOf, canonicalOf } = await documentation()
+    const { htmlOf, fileOf, canonicalOf } = await documentation()
+    const file = fileOf(address)
+    if (file !== undefined) return sendTagged(request, reply, file.text, file.type)
     const html = htmlOf(address, (page) => renderPage(request, page))
     if (html === undefined) {
       const canonical = canonicalOf(address)
@@ -65,7 +69,10 @@ function servePages(
     }
     return sendTagged(request, reply, html, HTML)
   }
-  app.get('/docs', { config }, (request, reply) => sendKept(request, reply, '/docs'))
+  for (const path of ['/docs', '/llms.txt']) {
+    app.get(path, { config }, (request, reply) => sendKept(request, reply, path))
+  }
+  app.get('/.well-known/security.txt', { config }, (_request, reply) => sendContact(reply, services))
   app.get('/docs/*', { config }, (request, reply) => {
     const { '*': rest = '' } = request.params as { '*'?: string }
     return sendKept(request, reply, `/docs/${rest}`)
@@ -82,6 +89,21 @@ function servePages(
   // Answered before a body is read, of whatever type it is.
   const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => sendOptions(reply, 'GET, HEAD')
   for (const path of ['/docs', '/docs/*']) app.options(path, { config, onRequest }, async () => undefined)
+}
+
+const CONTACT_DAYS = 90
+
+/** RFC 9116: whom to tell of a weakness. 404 where mails have no sender, because nobody would read it. */
+function sendContact(reply: FastifyReply, { mailFrom, publicUrl }: ReferenceServices['config']) {
+  if (mailFrom === null) return reply.callNotFound()
+  const expires = DateTime.utc().startOf('day').plus({ days: CONTACT_DAYS }).toISO({ suppressMilliseconds: true })
+  const lines = [
+    `Contact: mailto:${mailFrom.address}`,
+    `Expires: ${expires}`,
+    'Preferred-Languages: en, de',
+    `Canonical: ${publicUrl}/.well-known/security.txt`,
+  ]
+  return reply.type('text/plain; charset=utf-8').send(`${lines.join('\n')}\n`)
 }
 
 export function describeReference(): ApiPart {

@@ -1,6 +1,6 @@
 // Turns JSON Schemas into lines of a table that people read.
 
-import type { JsonSchema } from '../../engine/definition/json-schema.ts'
+import { type JsonSchema, localTime } from '../../engine/definition/json-schema.ts'
 import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 
 /** A member of a body or an answer. */
@@ -14,6 +14,8 @@ export interface Row {
   /** Of a body: it must be sent. Of an answer: it is always there. */
   readonly isRequired: boolean
   readonly isReadOnly: boolean
+  /** Empty: none that says more than the type. */
+  readonly example: string
 }
 
 /** Returns a schema with what it refers to. What stands beside `$ref` goes before what it refers to. */
@@ -41,7 +43,7 @@ function membersOf(schema: JsonSchema, resolve: Resolve, prefix: string, depth: 
   const required = new Set((whole.required as readonly string[] | undefined) ?? [])
   const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>)
   const rows = members.flatMap(([name, member]) => {
-    const { description = '', readOnly } = resolve(member)
+    const { description = '', readOnly, examples } = resolve(member)
     const path = prefix + name
     const row: Row = {
       path,
@@ -49,14 +51,31 @@ function membersOf(schema: JsonSchema, resolve: Resolve, prefix: string, depth: 
       description: String(description),
       isRequired: required.has(name),
       isReadOnly: readOnly === true,
+      example: exampleIn(examples),
     }
     return [row, ...membersOf(member, resolve, `${path}.`, depth + 1)]
   })
   if (!isSchema(additionalProperties)) return rows
   const type = typeInWords(additionalProperties, resolve)
   const { description = 'What stands under each name.' } = resolve(additionalProperties)
-  const row = { path: `${prefix}*`, type, description: String(description), isRequired: false, isReadOnly: false }
+  const row = {
+    path: `${prefix}*`,
+    type,
+    description: String(description),
+    isRequired: false,
+    isReadOnly: false,
+    example: '',
+  }
   return [...rows, row, ...membersOf(additionalProperties, resolve, `${prefix}*.`, depth + 1)]
+}
+
+const EXAMPLE_LENGTH_MAX = 40
+
+/** Of numbers and texts, but for the text that stands for any other. */
+function exampleIn(examples: unknown): string {
+  const [example] = Array.isArray(examples) ? examples : []
+  const isTelling = ['string', 'number'].includes(typeof example) && example !== 'text' && example !== 0
+  return isTelling && String(example).length <= EXAMPLE_LENGTH_MAX ? String(example) : ''
 }
 
 /** Variants share members. */
@@ -116,7 +135,7 @@ const formats: Readonly<Record<string, string>> = {
 }
 
 function textInWords({ format, minLength, maxLength, pattern }: JsonSchema): string {
-  const kind = formats[String(format)] ?? 'text'
+  const kind = pattern === localTime.pattern ? 'time' : (formats[String(format)] ?? 'text')
   const isShown = typeof pattern === 'string' && pattern.length <= PATTERN_LENGTH_MAX && kind === 'text'
   return `${kind}${between(minLength, maxLength, 'characters')}${isShown ? `, by the pattern ${pattern}` : ''}`
 }

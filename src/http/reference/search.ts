@@ -1,3 +1,4 @@
+import { type Candidate, nearestName } from '../../foundation/values/nearest.ts'
 import { isPhrase, synonymsOf } from './synonyms.ts'
 
 type FindKind = 'guide' | 'error' | 'operation' | 'event' | 'parameter' | 'field' | 'conventions' | 'changelog'
@@ -33,6 +34,11 @@ const weights: Readonly<Record<FindKind, number>> = {
   changelog: 0,
 }
 
+/** Guides and their parts that are about what was typed go before the rest: a name of several words outweighs that. */
+const LEADING = 140
+/** Shorter words are near to too many others. */
+const MISSPELT_LENGTH_MIN = 4
+
 /** What was typed for one thing, and what else may stand for it. */
 interface Term {
   readonly word: string
@@ -41,12 +47,20 @@ interface Term {
 
 /**
  * Returns a function that finds the entries with all words of a query or their synonyms, the best first, 50 from the given place on. Where
- * none has all, it finds those with the most. An address such as `GET /Orders` finds its operations. Case does not matter.
+ * none has all, it finds those with the most. A word that occurs nowhere is taken for the nearest one. An address such as `GET /Orders` finds its operations. Case does not matter.
  */
 export function createSearch(entries: readonly Entry[]) {
   const indexed = entries.map(indexedOf)
+  let vocabulary: readonly Candidate[] | undefined
+  const corrected = (word: string): string => {
+    const isKnown = word.length < MISSPELT_LENGTH_MIN || isPhrase(word) || indexed.some(({ all }) => all.includes(word))
+    if (isKnown) return word
+    vocabulary ??= vocabularyOf(indexed)
+    return nearestName(word, vocabulary) ?? word
+  }
   return (query: string, from = 0) => {
-    const words = wordsOf(query, (word) => indexed.some(({ all }) => `${all} `.includes(`${word} `)))
+    const typed = wordsOf(query, (word) => indexed.some(({ all }) => `${all} `.includes(`${word} `)))
+    const words = typed.map(corrected)
     const terms = termsOf(words)
     const byAddress = operationsAt(entries, query)
     const { found, isPartial } = byAddress.length > 0 ? { found: byAddress, isPartial: false } : bestOf(indexed, terms)
@@ -59,6 +73,8 @@ export function createSearch(entries: readonly Entry[]) {
       total: found.length,
       /** Nothing has all words: these have as many as any. */
       isPartial,
+      /** What it was taken for. Empty: it is as it was typed. */
+      meant: words.join(' ') === typed.join(' ') ? '' : words.join(' '),
     }
   }
 }
@@ -76,6 +92,11 @@ function indexedOf(entry: Entry) {
   return { entry, title, beginnings, id: apart(id), all, spaced: ` ${apart(all)}` }
 }
 
+function vocabularyOf(indexed: readonly Indexed[]): Candidate[] {
+  const words = new Set(indexed.flatMap(({ spaced }) => spaced.split(' ')))
+  return [...words].filter(({ length }) => length >= MISSPELT_LENGTH_MIN).map((name) => ({ name, spellings: [name] }))
+}
+
 function bestOf(indexed: readonly Indexed[], terms: readonly Term[]): { found: Entry[]; isPartial: boolean } {
   const ranked = indexed.flatMap((one) => {
     const fits = terms.map((term) => fitOf(term, one)).filter((fit) => fit > 0)
@@ -90,8 +111,17 @@ function rankOf(one: Indexed, terms: readonly Term[], fits: readonly number[]): 
   const { entry, title, beginnings, id } = one
   const query = terms.map(({ word }) => word).join(' ')
   // A title that says this in one piece is meant more likely, and more so if it says nothing else.
-  const exact = title === query ? 100 : isNamed(id, terms) ? 60 : beginnings.includes(query) ? 25 : 0
-  return fits.reduce((sum, fit) => sum + fit, 0) + exact + weights[entry.kind] - title.length / 1_000
+  const exact =
+    title === query ? (terms.length > 1 ? 200 : 100) : isNamed(id, terms) ? 60 : beginnings.includes(query) ? 25 : 0
+  const leading =
+    entry.kind === 'guide' && terms.every((term) => isAbout(one, term)) ? LEADING + (entry.context === '' ? 20 : 0) : 0
+  return fits.reduce((sum, fit) => sum + fit, 0) + exact + leading + weights[entry.kind] - title.length / 1_000
+}
+
+/** Whether a guide says the word or another for it in its title, or the word in the first paragraph. */
+function isAbout({ entry, title, spaced }: Indexed, { word, others }: Term): boolean {
+  if (entry.context === '' && spaced.includes(` ${word}`)) return true
+  return [word, ...others].some((each) => ` ${title}`.includes(` ${each}`))
 }
 
 /** Whether the words of `createOrder` or their synonyms are those of `placeOrder`. */
@@ -169,7 +199,7 @@ function operationsAt(entries: readonly Entry[], query: string): Entry[] {
 }
 
 /** `/StoreWebAPI/v2/Products/12?limit=1` → `/products/{}` */
-function shapeOf(address: string): string {
+export function shapeOf(address: string): string {
   const [path = ''] = address.toLowerCase().split(/[?#]/)
   return path
     .replace(/^\/[^/]+\/v\d+(?=\/)/, '')

@@ -10,6 +10,10 @@ const groups: readonly (readonly string[])[] = [
   ['vendor', 'supplier', 'distributor'],
   ['brand', 'manufacturer'],
   ['return', 'rma'],
+  ['deprecation', 'deprecated', 'sunset', 'breaking', 'versioning', 'stability', 'stable', 'compatibility', 'policy'],
+  ['sandbox', 'test mode', 'test store', 'test stores', 'staging'],
+  ['checkout', 'buy', 'purchase'],
+  ['api key', 'api keys', 'api token', 'credentials', 'private key', 'privatekey'],
 ]
 
 /** What else a word or a pair of words finds. */
@@ -25,7 +29,8 @@ const more: Readonly<Record<string, readonly string[]>> = {
   barcode: ['gtin', 'upc'],
   login: ['sign in', 'oauth', 'keys'],
   authentication: ['keys', 'oauth'],
-  'rate limit': ['throttle', '429'],
+  'api version': ['policy', 'v2'],
+  'rate limit': ['limits', 'throttle', '429'],
 }
 
 /** Returns the other words for a word or a pair of words. */

@@ -21,6 +21,8 @@ const pages = [
   ['docs-operation-operator', '/docs/reference/Operator/createStore'],
   ['docs-operation-oauth', '/docs/reference/OAuth/exchangeCode'],
   ['docs-changelog', '/docs/changelog'],
+  ['docs-changelog-operators', '/docs/changelog/operators'],
+  ['docs-policy', '/docs/policy'],
   ['docs-search', '/docs/search?q=stock'],
   ['docs-search-nothing', '/docs/search?q=xyzzy'],
   ['docs-not-found', '/docs/nothing'],
@@ -147,8 +149,11 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     await reader.getByLabel('PHP').check()
     expect(await shown.allTextContents()).toEqual([expect.stringContaining('PHP')])
     await reader.goto('/docs/reference/Products/updateProduct')
-    await reader.locator('details:has(#curl) > summary').click()
     await reader.getByText('curl -X PUT').waitFor()
+    // What an address leads to is not folded.
+    await reader.goto('/docs/reference/Products/getProduct#answer.RewardPoints')
+    await reader.getByText('RewardPoints', { exact: true }).waitFor()
+    await reader.goto('/docs/reference/Products/updateProduct')
     expect(await reader.getByText('Try it on this server').isVisible()).toBe(false)
   })
 })

@@ -7,9 +7,11 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
 import { sameSecret } from '../../../foundation/values/secrets.ts'
 import { type Actor, aboutApplication, recordAudit, recordAuditInStores } from '../../audit/audit.ts'
+import type { MailServices } from '../../mail/write.ts'
 import { type AccessServices, changeAccess } from '../../stores/access-changes.ts'
 import type { RateLimit } from '../../stores/rate-limit.ts'
 import { applicationOf, changedFields, newApplicationColumns, settingsColumns } from '../applications.ts'
+import { tellOfDeprecation } from '../deprecations.ts'
 import type { Throttle } from '../limits/throttle.ts'
 import { type keyRotation, replacedAlready, replacedInput, replacePrivateKey } from '../private-keys.ts'
 import { type AddressRules, applicationName, type SettingsRules, settingsInput } from '../settings-input.ts'
@@ -67,11 +69,11 @@ type OwnRow = Prisma.ApplicationGetPayload<typeof withStoreCount>
 
 /**
  * Registers an application of a developer with a new key pair. CallBackURL omitted or null: no callbacks. RedirectURIs
- * omitted: none. Privileges omitted or null: all, including services added later. Made by a token, it is for test stores alone. Throws
- * for the 101st (409).
+ * omitted: none. Privileges omitted or null: all, including services added later. Kind omitted: existing, of which the
+ * developer is told. Made by a token, it is for test stores alone. Throws for the 101st (409).
  */
 export async function createOwnApplication(
-  services: OwnApplicationServices,
+  services: OwnApplicationServices & MailServices,
   { developerId, isByToken = false }: Owner,
   given: z.output<ReturnType<typeof newOwnApplication>>,
   actor: Actor,
@@ -87,6 +89,7 @@ export async function createOwnApplication(
     }
     const row = await tx.application.create({ data, ...withStoreCount })
     await recordAudit(tx, now, { actor, action: 'application.created', ...aboutApplication(row) })
+    if (given.Kind === undefined) await tellOfDeprecation(tx, services, developerId, 'application-without-kind')
     return ownApplicationOf(row, services)
   })
 }

@@ -43,6 +43,15 @@ for (const group of groups) {
   })
 }
 
+// Not every browser opens what an address leads into.
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  for (let at = target?.closest('details'); at; at = at.parentElement.closest('details')) at.open = true
+  target?.scrollIntoView()
+}
+addEventListener('hashchange', reveal)
+if (location.hash.length > 1) reveal()
+
 const TEXT_LENGTH_MAX = 100_000
 
 for (const part of document.querySelectorAll('[data-try]')) {

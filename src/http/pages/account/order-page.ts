@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Throttle, tooMany } from '../../../access/applications/limits/throttle.ts'
 import { storeById } from '../../../access/stores/caller-store.ts'
 import { shippingAddress } from '../../../foundation/texts/format.ts'
 import { t } from '../../../foundation/texts/text.ts'
@@ -12,7 +11,7 @@ import { plainHttpOfPages } from '../../server/requests/plain-http.ts'
 import { detailsRecord, findOrder } from './orders.ts'
 
 export type OrderPageDoorServices = CallerServices &
-  OrderPageServices & { readonly config: { readonly trustProxy: readonly string[] }; throttle: Throttle }
+  OrderPageServices & { readonly config: { readonly trustProxy: readonly string[] } }
 
 const DAY_MS = 86_400_000
 
@@ -28,7 +27,7 @@ const headers = {
  * is read or set, and nothing on it leads to an account. An address that is wrong, has ended or is of no order gets one answer (404).
  */
 export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServices): void {
-  const { config, db, now, throttle } = services
+  const { config, db, now } = services
   const plainHttpOf = plainHttpOfPages(config)
   app.addHook('onRequest', async (request, reply) => {
     const plainHttp = plainHttpOf(request)
@@ -53,8 +52,6 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
       throw error
     })
     if (found === null) {
-      const reading = await throttle.takeRefused(request.ip)
-      if (!reading.accepted) throw tooMany(reading)
       throw new StoreFailure(
         'not-found',
         'There is no order at this address, or its page has ended. Ask the shop about your order',

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { deprecations } from '../../../access/applications/deprecations.ts'
 import {
   changedOwnApplication,
   changeOwnApplication,
@@ -14,6 +15,7 @@ import {
 } from '../../../access/applications/own/own-applications.ts'
 import { samePrivileges } from '../../../access/applications/privileges.ts'
 import { rulesWithoutSettings } from '../../../access/applications/settings-input.ts'
+import type { MailServices } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
@@ -23,6 +25,7 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, isByToken, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, time } from '../../html/route-groups.ts'
+import { deprecationHeaders, withDeprecation } from '../../server/json/deprecations.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import {
@@ -52,6 +55,7 @@ function settingsBody<S extends z.ZodType>(
 
 const newBody = settingsBody(newOwnApplication, {
   Name: 'Order sync',
+  Kind: 'new',
   CallBackURL: 'https://app.example/callback',
   RedirectURIs: ['https://app.example/oauth'],
   Privileges: { Orders: ['read', 'write'], Products: ['read'] },
@@ -75,6 +79,8 @@ const usingStore = record<UsingStore>('UsingStore')({
 })
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
+
+type NewApplicationServices = OwnApplicationServices & MailServices
 
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
@@ -101,13 +107,20 @@ export const applicationRoutes = [
     id: 'createOwnApplication',
     summary: 'Register an application',
     description:
-      'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth. What a token registers is for your test stores alone: no other store can let it in, and its CallBackURL is not called.',
+      'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth. What a token registers is for your test stores alone: no other store can let it in, and its CallBackURL is not called. To leave `Kind` out is deprecated: it makes an existing application until 1 January 2028.',
     body: newBody,
-    answers: { 201: withKeys },
+    answers: { 201: withDeprecation(withKeys, 'Only where the call had no `Kind`.') },
     refusals: [409],
-    run: ({ request, reply, body }, services: OwnApplicationServices) => {
+    run: ({ request, reply, body }, services: NewApplicationServices) => {
       const create = () =>
-        withFieldsOfForm(request, () => createOwnApplication(services, ownerIn(request), body(), actorOf(request)))
+        withFieldsOfForm(request, () => {
+          const given = body()
+          const { publicUrl } = services.config
+          if (given.Kind === undefined) {
+            reply.headers(deprecationHeaders(deprecations['application-without-kind'], publicUrl))
+          }
+          return createOwnApplication(services, ownerIn(request), given, actorOf(request))
+        })
       return orShowPage(reply, 'application-created', create, () => newPage(typedForm(request)))
     },
   }),

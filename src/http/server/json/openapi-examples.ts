@@ -31,6 +31,52 @@ export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = ''
   return exampleValue(schema as SchemaParts, wanted)
 }
 
+/** Of what a program sends of a record, the schemas are named like that of the record. */
+const suffixes = ['', 'Create', 'Update', 'Input']
+
+/**
+ * Returns the schemas with an example of each member that is no record itself: of `values`, which has records by their names, of a member
+ * of the same name, there or in `sent`, or what its schema says.
+ */
+export function withMemberExamples(
+  schemas: ExampleSources['schemas'],
+  values: Members,
+  sent: Members,
+): Readonly<Record<string, JsonSchema>> {
+  const found = new Map<string, Members>()
+  const named = (schema: JsonSchema | undefined) =>
+    String(schema?.$ref ?? '')
+      .split('/')
+      .at(-1) ?? ''
+  const within = ({ items, oneOf, ...schema }: SchemaParts) => named((items ?? oneOf?.[0] ?? schema) as JsonSchema)
+  const visit = (name: string, [value]: readonly unknown[]) => {
+    const schema = schemas.get(name) as SchemaParts | undefined
+    if (schema === undefined || found.has(name) || typeof value !== 'object' || value === null) return
+    found.set(name, value as Members)
+    for (const [member, inner] of Object.entries(schema.properties ?? {})) {
+      visit(within(inner as SchemaParts), [(value as Members)[member]].flat())
+    }
+  }
+  for (const [name, value] of Object.entries(values)) for (const suffix of suffixes) visit(name + suffix, [value])
+  const sources = { schemas, samples: { ...values, ...sent, ...Object.assign({}, ...found.values()) } }
+  const holdsRecord = (member: JsonSchema): boolean => {
+    const { properties, items, oneOf } = { ...schemas.get(within(member as SchemaParts)), ...member } as SchemaParts
+    return properties !== undefined || items !== undefined || oneOf !== undefined
+  }
+  const exemplified = (name: string, schema: JsonSchema): JsonSchema => {
+    const { properties } = schema as SchemaParts
+    if (properties === undefined) return schema
+    const members = Object.entries(properties).map(([member, inner]) => {
+      if (holdsRecord(inner)) return [member, inner]
+      const example = exampleOf(inner, sources, member, found.get(name)?.[member])
+      const whole = { ...schemas.get(within(inner as SchemaParts)), ...inner }
+      return [member, fits(whole as SchemaParts, example) ? { ...inner, examples: [example] } : inner]
+    })
+    return { ...schema, properties: Object.fromEntries(members) }
+  }
+  return Object.fromEntries(Array.from(schemas, ([name, schema]) => [name, exemplified(name, schema)]))
+}
+
 interface SchemaParts {
   readonly $ref?: string
   readonly oneOf?: readonly JsonSchema[]
@@ -105,6 +151,8 @@ const texts = [
   'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
   '0123456789abcdefghijklmnopqrstuvwxyz0123456',
   '"text"',
+  'urn:store-platform:problem:404',
+  '07-11-2026 10:44:08',
 ]
 
 function exampleValue(schema: SchemaParts, sample: unknown): unknown {

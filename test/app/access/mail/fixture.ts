@@ -21,6 +21,7 @@ export const samples: { readonly [Kind in keyof MailData]: MailData[Kind] } = {
   'address-changed': { newEmail: 'new@shop.example' },
   'factor-changed': { what: 'An authenticator app was added.', at },
   'factor-ending': { endsAt: at, by: 'The operator' },
+  deprecation: { what: 'GET /old answers as before. Send GET /new.', sunset: at, link: '/docs/changelog#a-line' },
   alert: { lines: ['A backup is late.', 'A webhook is paused.'], link },
 }
 

@@ -95,6 +95,7 @@ describe('storeUrl and userKey', () => {
       expect({ ...failure, message: failure.message }).toEqual({
         name: 'StoreFailure',
         code: 'unauthorized',
+        status: 401,
         reason: 'key',
         field: 'userKey',
         faults: [],

@@ -7,7 +7,14 @@ import { openServer, sharedServer } from '../../../support/store.ts'
 
 const BYTES_MAX = 300_000
 /** Not below /docs, but led to from there. */
-const elsewhere = ['/', '/developers', '/openapi.json', '/records.xsd', '/.well-known/oauth-authorization-server']
+const elsewhere = [
+  '/',
+  '/developers',
+  '/openapi.json',
+  '/records.xsd',
+  '/docs/changelog.atom',
+  '/.well-known/oauth-authorization-server',
+]
 
 const server = await sharedServer({ PUBLIC_URL: 'http://api.shop.example' })
 
@@ -42,7 +49,7 @@ describe('every page below /docs', () => {
       for (const [, address = ''] of body.matchAll(/<a href="([^"]*)"/g)) {
         links.push({ from: url, address })
         const [path = ''] = address.split(/[?#]/)
-        if (path.startsWith('/docs') && !address.includes('?')) waiting.push(path)
+        if (path.startsWith('/docs') && !address.includes('?') && !elsewhere.includes(path)) waiting.push(path)
       }
     }
   }, 120_000)
@@ -89,7 +96,10 @@ describe('every page below /docs', () => {
   test('loads its files from this server, has no script or style inside', () => {
     for (const [url, { body }] of pages) {
       const files = [...body.matchAll(/(?:src|<link[^>]* href)="([^"]*)"/g)].map(([, address]) => address)
-      expect([url, files.every((file) => file?.startsWith('/assets/'))]).toEqual([url, true])
+      expect([url, files.every((file = '') => file.startsWith('/assets/') || elsewhere.includes(file))]).toEqual([
+        url,
+        true,
+      ])
       expect([url, /<script(?![^>]*src=)|<style| style="| on\w+="/.test(body)]).toEqual([url, false])
     }
   })
@@ -97,7 +107,7 @@ describe('every page below /docs', () => {
   test('has the address of this server in the place of the sandbox’s', () => {
     for (const [url, { body }] of pages) {
       // The changelog tells of what was.
-      if (url !== '/docs/changelog') expect([url, body.includes('localhost:3000')]).toEqual([url, false])
+      if (!url.startsWith('/docs/changelog')) expect([url, body.includes('localhost:3000')]).toEqual([url, false])
     }
     expect(pages.get('/docs/guides/first-call')?.body).toContain('http://api.shop.example/StoreWebAPI/v1')
   })
@@ -108,16 +118,32 @@ describe('every page below /docs', () => {
     expect(body).toMatch(/id="parameter\.If-Match"/)
     expect(body).toContain('text, at most 65,535 characters')
     expect(body).toContain('&lt;SKUInfo&gt;')
-    expect(body).toContain('curl -X PUT &#39;http://api.shop.example/StoreWebAPI/v1/Products/1&#39;')
+    expect(body).toContain("curl -X PUT 'http://api.shop.example/StoreWebAPI/v1/Products/1'")
     expect(body).toContain('<th role="rowheader" scope="row">412</th>')
     expect(pages.get('/docs/reference/Webhooks/createWebhook')?.body).toContain('1 (OrderNew), 2 (OrderStatusChange)')
   })
 
+  test('folds what lies in other members and behind the first twenty, and has a request in TypeScript', () => {
+    const { body } = pages.get('/docs/reference/Products/getProduct') ?? { body: '' }
+    const open = body.replace(/<details>[\s\S]*<\/details>/g, '')
+    const [all, shown] = [body, open].map((text) => text.match(/ id="answer\./g)?.length ?? 0)
+    expect([all, shown]).toEqual([
+      expect.toSatisfy((count) => Number(count) > 150),
+      expect.toSatisfy((count) => Number(count) <= 20),
+    ])
+    expect(body).toContain('<small class="quiet">such as HO15093</small>')
+    expect(body).toContain('The other')
+    expect(body).toContain("await store.get('/Products/{catalogid}', { path: { catalogid: 1 } })")
+    expect(pages.get('/docs/reference/Operator/createStore')?.body).toMatch(
+      /Authorization: `Bearer \$\{process\.env\.OPERATOR_KEY\}`/,
+    )
+  })
+
   test('of an operation that takes a form shows it as one', () => {
     const { body } = pages.get('/docs/reference/OAuth/exchangeCode') ?? { body: '' }
-    expect(body).toContain('-d &#39;grant_type=authorization_code&#39;')
+    expect(body).toContain("-d 'grant_type=authorization_code'")
     expect(body).toContain("-F 'grant_type=authorization_code'")
-    expect(body).not.toMatch(/-d &#39;\{|changes the store|client_secret=/)
+    expect(body).not.toMatch(/-d '\{|changes the store|client_secret=/)
   })
 
   test('of notifications has a line for each kind, and says at most once how they are signed', () => {
@@ -128,6 +154,7 @@ describe('every page below /docs', () => {
 
   test('of a guide has its examples in each language, with a label', () => {
     const { body } = pages.get('/docs/guides/order-export') ?? { body: '' }
+    expect(body).toContain('<span class="code-k">import</span>')
     for (const label of ['curl', 'TypeScript', 'Python', 'PHP', 'C#'])
       expect(body).toContain(`<p class="caption">${label} · `)
   })
@@ -191,15 +218,40 @@ describe('the search', () => {
     ['put https://shop.example/StoreWebAPI/v2/products/12?x=1', 'Update a product', /\/updateProduct$/],
     ['/Products', 'List products', /\/listProducts$/],
     ['stock of my warehouse', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
+    ['stock', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
+    ['webhook', 'Receive the first webhook', /^\/docs\/guides\/first-webhook$/],
+    ['orders', 'Export orders and miss none', /^\/docs\/guides\/order-export$/],
+    ['token', 'Connect stores by OAuth', /^\/docs\/guides\/oauth$/],
+    ['deprecation', 'What is stable', /^\/docs\/policy#/],
+    ['versioning', 'What is stable', /^\/docs\/policy#/],
+    ['test mode', 'Make a test store', /\/createTestStore$/],
+    ['place order', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['purchase', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['api key', 'PrivateKey', /#answer\.PrivateKey$/],
+    ['rate limit', 'Limits', /^\/docs\/reference\/conventions#limits$/],
     ['Idempotency-Key', 'Idempotency-Key', /#parameter\.Idempotency-Key$/],
   ])('for %s finds %s first', async (words, title, address) => {
     const [first] = foundIn(await search(words))
     expect(first).toEqual({ title, address: expect.stringMatching(address) })
   })
 
+  test.each([
+    ['invntory', 'inventory'],
+    ['webhoook', 'webhook'],
+    ['prodact', 'product'],
+    ['update prduct', 'update product'],
+  ])('for %s finds what %s does, and says so', async (wrong, right) => {
+    const page = await search(wrong)
+    expect(foundIn(page)).toEqual(foundIn(await search(right)))
+    expect(page).toContain(`Found for <strong>${right}</strong>`)
+    expect(await search(right)).not.toContain('Found for')
+  })
+
   test('finds what stands in the changelog, and leads to its part', async () => {
     const found = foundIn(await search('HAProxy can claim https'))
-    expect(found.map(({ address }) => address)).toEqual([expect.stringMatching(/^\/docs\/changelog#/)])
+    expect(found.map(({ address }) => address)).toEqual([expect.stringMatching(/^\/docs\/changelog\/operators#/)])
+    const [first] = foundIn(await search('ArrayOfWebhookSecret'))
+    expect(first?.address).toBe('/docs/changelog#generated-clients')
   })
 
   test('shows fifty at a time, what has most of the words if nothing has all, and nothing by words that occur nowhere', async () => {

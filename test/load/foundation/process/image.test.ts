@@ -79,8 +79,8 @@ describe.skipIf(!hasPostgres15)(`the image (needs PostgreSQL 15 in ${programs15}
     expect(await body.json()).toHaveLength(2)
   })
 
-  test('its documentation has its guides, the changelog and the client', async () => {
-    for (const path of ['/docs/guides/first-call', '/docs/changelog', '/docs/client.tgz']) {
+  test('its documentation has its guides, the policy, the changelog and the client', async () => {
+    for (const path of ['/docs/guides/first-call', '/docs/changelog', '/docs/policy', '/docs/client.tgz']) {
       const { statusCode } = await request(`http://127.0.0.1:${port}${path}`, {
         headers: { 'x-forwarded-proto': 'https' },
       })

@@ -12,6 +12,8 @@ import { inspect } from 'node:util'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type * as Client from '../../../../clients/typescript/src/index.ts'
+import { openApiDocument } from '../../../../src/app.ts'
+import { servicesOf } from '../../../../src/http/reference/operations.ts'
 import { recordsToXml } from '../../../../src/http/rest/xml.ts'
 import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
@@ -74,6 +76,25 @@ test('its types are those of the document (`npm run client-types` writes them), 
   if (!existsSync(join(project, 'tools/node_modules')) && process.env.REQUIRE_TOOLS !== 'true') return
   const { clientTypes, schemaFile } = await import('../../../../clients/typescript/generate.ts')
   expect((await clientTypes()) === (await readFile(schemaFile, 'utf8'))).toBe(true)
+})
+
+test('what /docs shows in TypeScript of each operation compiles against the client', async () => {
+  const { config } = server.services
+  const operations = servicesOf(JSON.parse(JSON.stringify(openApiDocument(config))), config.publicUrl).flatMap(
+    (service) => service.operations,
+  )
+  const shown = operations.filter(({ path }) => path !== '')
+  expect(shown.filter(({ typescript }) => typescript.includes('store.')).length).toBeGreaterThan(120)
+  const imported = "import { openAsBlob } from 'node:fs'\n"
+  const functions = shown.map(
+    ({ id, typescript }) => `export async function ${id}() {\n${typescript.replace(imported, '')}\n}`,
+  )
+  const begin = `${imported}import { type StoreClient } from 'store-platform-client'\ndeclare const store: StoreClient\n`
+  const app = join(folder, 'app')
+  await writeFile(join(app, 'operations.ts'), begin + functions.join('\n'))
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext', '--types', 'node']
+  const types = ['--typeRoots', join(modules, '@types'), '--ignoreConfig', join(app, 'operations.ts')]
+  await run(join(modules, '.bin', 'tsc'), [...options, ...types]).catch(({ stdout }) => expect.fail(stdout))
 })
 
 test('what the README shows compiles as strictly as the compiler can, and does what it says', async () => {

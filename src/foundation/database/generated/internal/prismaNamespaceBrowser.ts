@@ -340,7 +340,8 @@ export const DeveloperScalarFieldEnum = {
   id: 'id',
   identityId: 'identityId',
   email: 'email',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  deprecationsTold: 'deprecationsTold'
 } as const
 
 export type DeveloperScalarFieldEnum = (typeof DeveloperScalarFieldEnum)[keyof typeof DeveloperScalarFieldEnum]

@@ -55,6 +55,7 @@ export type DeveloperCountAggregateOutputType = {
   identityId: number
   email: number
   createdAt: number
+  deprecationsTold: number
   _all: number
 }
 
@@ -88,6 +89,7 @@ export type DeveloperCountAggregateInputType = {
   identityId?: true
   email?: true
   createdAt?: true
+  deprecationsTold?: true
   _all?: true
 }
 
@@ -182,6 +184,7 @@ export type DeveloperGroupByOutputType = {
   identityId: number
   email: string
   createdAt: Date
+  deprecationsTold: string[]
   _count: DeveloperCountAggregateOutputType | null
   _avg: DeveloperAvgAggregateOutputType | null
   _sum: DeveloperSumAggregateOutputType | null
@@ -212,6 +215,7 @@ export type DeveloperWhereInput = {
   identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
@@ -225,6 +229,7 @@ export type DeveloperOrderByWithRelationInput = {
   identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  deprecationsTold?: Prisma.SortOrder
   identity?: Prisma.IdentityOrderByWithRelationInput
   applications?: Prisma.ApplicationOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
@@ -241,6 +246,7 @@ export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
   identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
@@ -254,6 +260,7 @@ export type DeveloperOrderByWithAggregationInput = {
   identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  deprecationsTold?: Prisma.SortOrder
   _count?: Prisma.DeveloperCountOrderByAggregateInput
   _avg?: Prisma.DeveloperAvgOrderByAggregateInput
   _max?: Prisma.DeveloperMaxOrderByAggregateInput
@@ -269,10 +276,12 @@ export type DeveloperScalarWhereWithAggregatesInput = {
   identityId?: Prisma.IntWithAggregatesFilter<"Developer"> | number
   email?: Prisma.StringWithAggregatesFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
 }
 
 export type DeveloperCreateInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -286,6 +295,7 @@ export type DeveloperUncheckedCreateInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
@@ -295,6 +305,7 @@ export type DeveloperUncheckedCreateInput = {
 
 export type DeveloperUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -308,6 +319,7 @@ export type DeveloperUncheckedUpdateInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -320,10 +332,12 @@ export type DeveloperCreateManyInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
 }
 
 export type DeveloperUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
 }
 
 export type DeveloperUncheckedUpdateManyInput = {
@@ -331,6 +345,7 @@ export type DeveloperUncheckedUpdateManyInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
 }
 
 export type DeveloperListRelationFilter = {
@@ -348,6 +363,7 @@ export type DeveloperCountOrderByAggregateInput = {
   identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  deprecationsTold?: Prisma.SortOrder
 }
 
 export type DeveloperAvgOrderByAggregateInput = {
@@ -424,6 +440,15 @@ export type DeveloperUncheckedUpdateManyWithoutIdentityNestedInput = {
   update?: Prisma.DeveloperUpdateWithWhereUniqueWithoutIdentityInput | Prisma.DeveloperUpdateWithWhereUniqueWithoutIdentityInput[]
   updateMany?: Prisma.DeveloperUpdateManyWithWhereWithoutIdentityInput | Prisma.DeveloperUpdateManyWithWhereWithoutIdentityInput[]
   deleteMany?: Prisma.DeveloperScalarWhereInput | Prisma.DeveloperScalarWhereInput[]
+}
+
+export type DeveloperCreatedeprecationsToldInput = {
+  set: string[]
+}
+
+export type DeveloperUpdatedeprecationsToldInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type DeveloperCreateNestedOneWithoutApplicationsInput = {
@@ -506,6 +531,7 @@ export type DeveloperUpdateOneRequiredWithoutInboxesNestedInput = {
 
 export type DeveloperCreateWithoutIdentityInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
@@ -516,6 +542,7 @@ export type DeveloperCreateWithoutIdentityInput = {
 export type DeveloperUncheckedCreateWithoutIdentityInput = {
   id?: number
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
@@ -557,10 +584,12 @@ export type DeveloperScalarWhereInput = {
   identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  deprecationsTold?: Prisma.StringNullableListFilter<"Developer">
 }
 
 export type DeveloperCreateWithoutApplicationsInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
@@ -573,6 +602,7 @@ export type DeveloperUncheckedCreateWithoutApplicationsInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
@@ -597,6 +627,7 @@ export type DeveloperUpdateToOneWithWhereWithoutApplicationsInput = {
 
 export type DeveloperUpdateWithoutApplicationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
@@ -609,6 +640,7 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -617,6 +649,7 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
 
 export type DeveloperCreateWithoutSessionsInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenCreateNestedManyWithoutDeveloperInput
@@ -629,6 +662,7 @@ export type DeveloperUncheckedCreateWithoutSessionsInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
@@ -653,6 +687,7 @@ export type DeveloperUpdateToOneWithWhereWithoutSessionsInput = {
 
 export type DeveloperUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
@@ -665,6 +700,7 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -673,6 +709,7 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
 
 export type DeveloperCreateWithoutTokensInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -685,6 +722,7 @@ export type DeveloperUncheckedCreateWithoutTokensInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
@@ -709,6 +747,7 @@ export type DeveloperUpdateToOneWithWhereWithoutTokensInput = {
 
 export type DeveloperUpdateWithoutTokensInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -721,6 +760,7 @@ export type DeveloperUncheckedUpdateWithoutTokensInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -729,6 +769,7 @@ export type DeveloperUncheckedUpdateWithoutTokensInput = {
 
 export type DeveloperCreateWithoutTestStoresInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -741,6 +782,7 @@ export type DeveloperUncheckedCreateWithoutTestStoresInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
@@ -765,6 +807,7 @@ export type DeveloperUpdateToOneWithWhereWithoutTestStoresInput = {
 
 export type DeveloperUpdateWithoutTestStoresInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -777,6 +820,7 @@ export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -785,6 +829,7 @@ export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
 
 export type DeveloperCreateWithoutInboxesInput = {
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
@@ -797,6 +842,7 @@ export type DeveloperUncheckedCreateWithoutInboxesInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
   tokens?: Prisma.PersonTokenUncheckedCreateNestedManyWithoutDeveloperInput
@@ -821,6 +867,7 @@ export type DeveloperUpdateToOneWithWhereWithoutInboxesInput = {
 
 export type DeveloperUpdateWithoutInboxesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
@@ -833,6 +880,7 @@ export type DeveloperUncheckedUpdateWithoutInboxesInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -842,10 +890,12 @@ export type DeveloperUncheckedUpdateWithoutInboxesInput = {
 export type DeveloperCreateManyIdentityInput = {
   id?: number
   createdAt: Date | string
+  deprecationsTold?: Prisma.DeveloperCreatedeprecationsToldInput | string[]
 }
 
 export type DeveloperUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUpdateManyWithoutDeveloperNestedInput
@@ -856,6 +906,7 @@ export type DeveloperUpdateWithoutIdentityInput = {
 export type DeveloperUncheckedUpdateWithoutIdentityInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
   tokens?: Prisma.PersonTokenUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -866,6 +917,7 @@ export type DeveloperUncheckedUpdateWithoutIdentityInput = {
 export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deprecationsTold?: Prisma.DeveloperUpdatedeprecationsToldInput | string[]
 }
 
 
@@ -940,6 +992,7 @@ export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
@@ -954,6 +1007,7 @@ export type DeveloperSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
@@ -962,6 +1016,7 @@ export type DeveloperSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
@@ -970,9 +1025,10 @@ export type DeveloperSelectScalar = {
   identityId?: boolean
   email?: boolean
   createdAt?: boolean
+  deprecationsTold?: boolean
 }
 
-export type DeveloperOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "identityId" | "email" | "createdAt", ExtArgs["result"]["developer"]>
+export type DeveloperOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "identityId" | "email" | "createdAt" | "deprecationsTold", ExtArgs["result"]["developer"]>
 export type DeveloperInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
@@ -1004,6 +1060,10 @@ export type $DeveloperPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identityId: number
     email: string
     createdAt: Date
+    /**
+     * Names of deprecations of which a mail was written.
+     */
+    deprecationsTold: string[]
   }, ExtArgs["result"]["developer"]>
   composites: {}
 }
@@ -1437,6 +1497,7 @@ export interface DeveloperFieldRefs {
   readonly identityId: Prisma.FieldRef<"Developer", 'Int'>
   readonly email: Prisma.FieldRef<"Developer", 'String'>
   readonly createdAt: Prisma.FieldRef<"Developer", 'DateTime'>
+  readonly deprecationsTold: Prisma.FieldRef<"Developer", 'String[]'>
 }
     
 

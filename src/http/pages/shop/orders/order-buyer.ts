@@ -70,7 +70,8 @@ export function faultsOfBuyer({ fits, buyer, form }: LookedUpBuyer): Fault[] {
   const field = 'CustomerID'
   if (fits === null) {
     const isNobody = buyer === null && isWithoutContact(form)
-    return isNobody ? [{ field: 'BillingEmail', problem: 'or a telephone number is required for a guest' }] : []
+    const problem = 'or a telephone number is required for a guest'
+    return isNobody ? [{ field: 'BillingEmail', problem, code: 'missing-field' }] : []
   }
   if (buyer !== null) return [{ field, problem: 'was found by what you typed: look whether it is the right one' }]
   const isOneOfMany = fits.matches.length > 0

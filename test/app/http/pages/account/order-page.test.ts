@@ -88,15 +88,6 @@ test('an address that is wrong, of no order, of another store or has ended gets 
   server.clock.ms -= 30 * DAY_MS + 1
 })
 
-test('an address that is wrong is counted for its network, and right ones are not', async () => {
-  server.clock.ms += DAY_MS
-  const statuses = new Set<number>()
-  for (let tries = 0; tries < 60; tries++) statuses.add((await get('/order/1-1-x')).statusCode)
-  expect([...statuses]).toEqual([404, 429])
-  expect((await get(pathOf(id))).statusCode).toBe(200)
-  server.clock.ms -= DAY_MS
-})
-
 test('an address lasts as long as a process has its secret key, and ends where the setting is 0', () => {
   const under = (...[key = '', ...others]: string[]) => ({ ...server.services, secrets: createSecrets(key, others) })
   const token = pathOf(7, shop, under('former')).slice('/order/'.length)

@@ -186,6 +186,11 @@ describe('placing', () => {
     expect([status, field]).toEqual([400, `OrderItemList[0].${name}`])
   })
 
+  test('a price has a code of its own', async () => {
+    const answer = await place(order([line(await product(), 1, { ItemUnitPrice: 1 })]))
+    expect(answer.headers['x-error-code']).toBe('price-not-allowed')
+  })
+
   test('with CheckoutPrices has prices, discounts, a date and a status of its own, and sells what is hidden', async () => {
     const hidden = await product({}, { Hide: true })
     const body = order([line(hidden, 2, { ItemUnitPrice: 12.5 })], {

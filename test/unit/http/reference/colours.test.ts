@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { colouredHtml, coloursFile } from '../../../../src/http/reference/colours.ts'
+import { readGuides } from '../../../../src/http/reference/guides.ts'
+import { codeOfGuides, coloursText } from '../../../../tools/colours/colours.ts'
+
+const textOf = (html: string) => html.replace(/<[^>]*>/g, '')
+
+test('docs/guides/colours.json has the colours of all code of the guides (`npm run colours` writes it)', () => {
+  expect(readFileSync(coloursFile, 'utf8')).toBe(coloursText())
+})
+
+test('each example of a guide is coloured, and says what its file does', () => {
+  const all = codeOfGuides()
+  expect(new Set(all.map(({ language }) => language))).toEqual(new Set(['cs', 'php', 'py', 'sh', 'ts']))
+  const pages = readGuides((text) => text).map(({ html }) => html)
+  for (const { code } of all) {
+    const html = colouredHtml(code)
+    expect(textOf(html)).toBe(textOf(colouredHtml(`${code} `)).slice(0, -1))
+    expect(html).toMatch(/<span class="code-[cskfn]">/)
+  }
+  const shown = all
+    .filter(({ language }) => language === 'sh')
+    .filter(({ code }) => pages.join().includes(colouredHtml(code)))
+  expect(shown.length).toBeGreaterThan(8)
+})
+
+test('code without colours is shown as it is', () => {
+  expect(colouredHtml('a < b')).toBe('a &lt; b')
+})
