@@ -90,11 +90,8 @@ test('what /docs shows in TypeScript of each operation compiles against the clie
     ({ id, typescript }) => `export async function ${id}() {\n${typescript.replace(imported, '')}\n}`,
   )
   const begin = `${imported}import { type StoreClient } from 'store-platform-client'\ndeclare const store: StoreClient\n`
-  const app = join(folder, 'app')
-  await writeFile(join(app, 'operations.ts'), begin + functions.join('\n'))
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext', '--types', 'node']
-  const types = ['--typeRoots', join(modules, '@types'), '--ignoreConfig', join(app, 'operations.ts')]
-  await run(join(modules, '.bin', 'tsc'), [...options, ...types]).catch(({ stdout }) => expect.fail(stdout))
+  await writeFile(join(app(), 'operations.ts'), begin + functions.join('\n'))
+  await compileBeside(app(), 'operations.ts')
 })
 
 test('what the README shows compiles as strictly as the compiler can, and does what it says', async () => {
