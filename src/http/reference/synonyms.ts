@@ -10,7 +10,7 @@ const groups: readonly (readonly string[])[] = [
   ['vendor', 'supplier', 'distributor'],
   ['brand', 'manufacturer'],
   ['return', 'rma'],
-  ['deprecation', 'deprecated', 'sunset', 'breaking', 'versioning', 'stability', 'stable', 'compatibility', 'policy'],
+  ['deprecation', 'deprecated', 'sunset', 'versioning', 'stability', 'stable', 'compatibility', 'policy'],
   ['sandbox', 'test mode', 'test store', 'test stores', 'staging'],
   ['checkout', 'buy', 'purchase'],
   ['api key', 'api keys', 'api token', 'credentials', 'private key', 'privatekey'],

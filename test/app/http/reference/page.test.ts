@@ -221,14 +221,14 @@ describe('the search', () => {
     ['stock', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
     ['webhook', 'Receive the first webhook', /^\/docs\/guides\/first-webhook$/],
     ['orders', 'Export orders and miss none', /^\/docs\/guides\/order-export$/],
-    ['token', 'Connect stores by OAuth', /^\/docs\/guides\/oauth$/],
+    ['token', 'What the token is good for', /^\/docs\/guides\/test-in-ci#/],
     ['deprecation', 'What is stable', /^\/docs\/policy#/],
     ['versioning', 'What is stable', /^\/docs\/policy#/],
-    ['test mode', 'Make a test store', /\/createTestStore$/],
+    ['test mode', '1. Make a test store and an inbox', /^\/docs\/guides\/try-it#/],
     ['place order', 'Place an order, as the checkout does', /\/placeOrder$/],
     ['purchase', 'Place an order, as the checkout does', /\/placeOrder$/],
     ['api key', 'PrivateKey', /#answer\.PrivateKey$/],
-    ['rate limit', 'Limits', /^\/docs\/reference\/conventions#limits$/],
+    ['rate limit', 'rate-limited', /^\/docs\/errors\/rate-limited$/],
     ['Idempotency-Key', 'Idempotency-Key', /#parameter\.Idempotency-Key$/],
   ])('for %s finds %s first', async (words, title, address) => {
     const [first] = foundIn(await search(words))
