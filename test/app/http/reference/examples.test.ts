@@ -62,6 +62,7 @@ describe.each(['application/json', 'application/xml'])(
       const sent = known && text?.replace(new RegExp(`(${known.key}\\W+)${known.example}\\b`), `$1${number}`)
       const answer = await store.call(method.toUpperCase() as Method, address, {
         accept: type,
+        ...(operationId === 'placeCheckout' && { headers: { 'idempotency-key': type } }),
         ...(media && { contentType: type, body: sent ?? text }),
       })
 

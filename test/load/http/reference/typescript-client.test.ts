@@ -23,7 +23,7 @@ import { compileBeside, installClient } from '../../../support/installed-client.
 import { testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { freePort } from '../../../support/run-server.ts'
-import { merchantAccount } from '../../../support/signed-in.ts'
+import { developerIn, merchantAccount } from '../../../support/signed-in.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { type ListeningServer, openListeningServer } from '../../browser/browser.ts'
 
@@ -124,8 +124,10 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     '12 statuses',
     'CUP 3',
     '0 on sale',
+    'placeOrder',
     'unknown-reference ManufacturerID',
     'connect connected',
+    'makeTestStore',
     'order 1',
   ])
 })
@@ -363,6 +365,18 @@ describe('a notification', () => {
   ])('is refused: %s', async (_what, headers, text) => {
     await expect(client.verifyNotification({ headers, body: text }, current)).rejects.toThrow(client.VerificationError)
   })
+})
+
+test('a person’s token calls the JSON routes of its area, and a refusal has its code', async () => {
+  const person = await developerIn(server)
+  const made = await person.call('POST', '/developers/account/tokens', { Name: 'CI', Days: 1 })
+  const account = client.createAccount({ url: server.origin, token: made.json().Token })
+  const { Id } = await account<{ Id: number }>('POST', '/developers/inboxes', { Name: 'Orders' })
+  expect(await account('GET', '/developers/inboxes')).toMatchObject([{ Id, Name: 'Orders' }])
+  await account('DELETE', `/developers/inboxes/${Id}`)
+  expect(await account('GET', '/developers/inboxes')).toEqual([])
+  const refused = account('GET', '/developers/account/tokens')
+  await expect(refused).rejects.toMatchObject({ name: 'StoreError', status: 403, code: 'forbidden' })
 })
 
 test('OAuth: a merchant agrees, the callback verifies, the token works until it is revoked, and other answers are refused', async () => {
