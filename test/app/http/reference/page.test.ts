@@ -229,7 +229,7 @@ describe('the search', () => {
   test.each([
     ['stock', 'guides/stock-sync'],
     ['webhook', 'guides/first-webhook'],
-    ['orders', 'guides/order-export'],
+    ['export orders', 'guides/order-export'],
     ['oauth', 'guides/'],
     ['test mode', 'guides/try-it'],
     ['error codes', 'guides/errors'],
