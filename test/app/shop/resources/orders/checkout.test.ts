@@ -118,6 +118,17 @@ describe('placing', () => {
     expect(placed.TransactionList).toMatchObject([transaction])
   })
 
+  test('and authorised, its buyer is not asked to pay again', async () => {
+    const answer = await place(
+      order([line(await product())], { Payment: { Amount: 20, Method: 'Card', Status: 'authorised' } }),
+    )
+    const page = await server.app.inject({
+      url: new URL(answer.json()[0].OrderPage).pathname,
+      headers: { accept: 'text/html' },
+    })
+    expect([page.body.includes('Payment authorised'), page.body.includes('>Unpaid<')]).toEqual([true, false])
+  })
+
   test('in XML, with the answer in XML', async () => {
     const { id } = await product()
     const items = `<OrderItemList><CheckoutOrderItem><CatalogID>${id}</CatalogID><ItemQuantity>1</ItemQuantity></CheckoutOrderItem></OrderItemList>`
