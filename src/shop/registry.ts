@@ -1,4 +1,5 @@
-import { namedPrivileges } from '../access/applications/privileges.ts'
+import { accessesOf, namedPrivileges } from '../access/applications/privileges.ts'
+import type { Privileges } from '../engine/caller.ts'
 import type { Endpoint } from '../engine/definition/endpoints.ts'
 import type { Resource } from '../engine/definition/resource.ts'
 import { categories } from './resources/categories/categories.ts'
@@ -75,3 +76,8 @@ export function targetOf({ table }: Resource, path: string): Resource | null {
   )
   return found ?? null
 }
+
+/** All privileges by name, those that null does not cover too. */
+export const allPrivileges: NonNullable<Privileges> = Object.fromEntries(
+  privilegedServices.map((name) => [name, accessesOf(name)]),
+)

@@ -248,7 +248,7 @@ function bodyOf(
   const [type, content] = draw.oneOf(contents)
   const json = contents.find(([name]) => name === 'application/json')?.[1] ?? content
   const schema = api.member(content, 'schema') as Part
-  const given = /Checkout$/.test(String(operation.value.operationId)) ? order : json.value.example
+  const given = /^(create|quote)Order$/.test(String(operation.value.operationId)) ? order : json.value.example
   const example = given ?? documentedValue(values, schema, '')
   const made = vary(
     values,

@@ -61,7 +61,7 @@ export interface TestServer {
 
 export interface StoreOptions {
   /** Such as `{ Products: ['read'] }`; absent: everything. */
-  privileges?: Record<string, Access[]>
+  privileges?: Readonly<Record<string, readonly Access[]>>
   /** The application's, and the store's for cartAPI. Absent: buckets that no test fills; null: the contract's figures. */
   throttle?: { capacity: number; leakPerSecond: number } | null
   timeZone?: string

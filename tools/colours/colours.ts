@@ -32,7 +32,8 @@ export function codeOfGuides(): { readonly language: string; readonly code: stri
   const examples = files
     .filter((file) => /^guides\/examples\/.*\.\w+$/.test(file))
     .map((file) => ({ language: file.split('.').at(-1) ?? '', code: read(file).trimEnd() }))
-  const pages = files.filter((file) => /^(?:guides\/[\w-]+|policy)\.md$/.test(file))
+  const guides = files.filter((file) => /^(?:guides\/[\w-]+|policy)\.md$/.test(file))
+  const pages = [...guides, '../clients/typescript/README.md']
   const blocks = pages.flatMap((file) =>
     Array.from(read(file).matchAll(/^ *```(\w+)\n([\s\S]*?)\n *```$/gm), ([, language = '', code = '']) => {
       return { language, code: code.replace(/^ {3}/gm, '') }

@@ -1,3 +1,4 @@
+export { createAccount } from './account.js';
 export { createClient } from './client.js';
 export { NoAnswerError, StoreError } from './errors.js';
 export { createOAuth, OAuthError } from './oauth.js';

@@ -1,4 +1,5 @@
 export type { components, paths, webhooks } from '../lib/schema.d.ts'
+export { type AccountOptions, createAccount } from './account.ts'
 export { type Answer, type ClientOptions, type Credentials, createClient, type StoreClient } from './client.ts'
 export { type ErrorCode, NoAnswerError, type ResultItem, StoreError } from './errors.ts'
 export { type Authorization, createOAuth, OAuthError, type OAuthOptions, type Tokens } from './oauth.ts'

@@ -100,7 +100,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
     const isForOperator = allowed.includes('operator-key')
     const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator-key')
-    if (kind && hasPersonToken(request) && !allowed.includes('anyone')) {
+    if (kind && request.headers.authorization !== undefined && hasPersonToken(request) && !allowed.includes('anyone')) {
       admitPerson(request, await personByToken(services, request, reply, kind), null)
       return askFirst(request, { ...config, at: services.now() })
     }

@@ -26,10 +26,7 @@ const application = record<Application>('Application')({
   Kind: applicationShape.Kind,
   PublicKey: applicationShape.PublicKey,
   PrivateKey: applicationShape.PrivateKey,
-  DatePrivateKeyBrought: [
-    time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
-    (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
-  ],
+  DatePrivateKeyBrought: time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
   OpenToMerchants: z
     .boolean()
     .describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),

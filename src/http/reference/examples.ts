@@ -27,6 +27,18 @@ export const examples: Examples = {
   updateCategoryOptionSet: { path: { categoryid: 7, optionsetid: 1 }, body: { OptionRequired: false } },
   listCategoryProducts: { path: { categoryid: 7 } },
 
+  quoteOrder: { body: { OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }] } },
+  createOrder: {
+    body: {
+      BillingFirstName: 'Ann',
+      BillingLastName: 'Ashe',
+      BillingEmail: 'ann@customers.example',
+      ShipmentList: [{ ShipmentCity: 'Boston', ShipmentCost: 4.9 }],
+      OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }],
+      Payment: { Amount: 10, Method: 'Card', Reference: 'pi_3Q', Status: 'approved' },
+    },
+  },
+
   createManufacturer: { body: { ManufacturerName: 'Quarry & Quill', Website: 'https://quarry-quill.example' } },
   updateManufacturers: { body: [{ ManufacturerID: 1, Sorting: 10 }] },
   updateManufacturer: { body: { PageTitle: 'Everything of the first manufacturer' } },

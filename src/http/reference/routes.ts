@@ -73,15 +73,14 @@ function servePages(
     app.get(path, { config }, (request, reply) => sendKept(request, reply, path))
   }
   app.get('/.well-known/security.txt', { config }, (_request, reply) => sendContact(reply, services))
-  app.get('/docs/*', { config }, (request, reply) => {
-    const { '*': rest = '' } = request.params as { '*'?: string }
-    return sendKept(request, reply, `/docs/${rest}`)
-  })
   let client: Promise<Buffer> | undefined
   app.get('/docs/client.tgz', { config }, async (request, reply) => {
     client ??= import('./client-package.ts').then(({ packClient }) => packClient())
     return sendTagged(request, reply, await client, 'application/gzip')
   })
+  app.get('/docs/*', { config }, (request, reply) =>
+    sendKept(request, reply, `/docs/${(request.params as { '*': string })['*']}`),
+  )
   app.get('/docs/search', { config }, async (request, reply) => {
     const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
     return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))

@@ -10,7 +10,17 @@ const groups: readonly (readonly string[])[] = [
   ['vendor', 'supplier', 'distributor'],
   ['brand', 'manufacturer'],
   ['return', 'rma'],
-  ['deprecation', 'deprecated', 'sunset', 'breaking', 'versioning', 'stability', 'stable', 'compatibility', 'policy'],
+  [
+    'deprecation',
+    'deprecated',
+    'sunset',
+    'breaking change',
+    'versioning',
+    'stability',
+    'stable',
+    'compatibility',
+    'policy',
+  ],
   ['sandbox', 'test mode', 'test store', 'test stores', 'staging'],
   ['checkout', 'buy', 'purchase'],
   ['api key', 'api keys', 'api token', 'credentials', 'private key', 'privatekey'],
@@ -18,8 +28,8 @@ const groups: readonly (readonly string[])[] = [
 
 /** What else a word or a pair of words finds. */
 const more: Readonly<Record<string, readonly string[]>> = {
-  'error code': ['errors', 'status'],
-  'error codes': ['errors', 'status'],
+  'error code': ['code of an error', 'errors', 'status'],
+  'error codes': ['code of an error', 'errors', 'status'],
   'sales price': ['sale price'],
   price: ['sale price'],
   cancel: ['order status', 'orderstatusid'],
@@ -30,6 +40,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
   login: ['sign in', 'oauth', 'keys'],
   authentication: ['keys', 'oauth'],
   'api version': ['policy', 'v2'],
+  breaking: ['breaking change', 'deprecated', 'policy'],
   'rate limit': ['limits', 'throttle', '429'],
 }
 

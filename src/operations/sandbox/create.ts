@@ -10,6 +10,7 @@ import { type Caller, OPERATOR } from '../../engine/caller.ts'
 import { locks } from '../../foundation/database/advisory-locks.ts'
 import type { DataServices, Db, Transaction } from '../../foundation/database/client.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../../foundation/process/data-folder.ts'
+import { allPrivileges } from '../../shop/registry.ts'
 
 /** Allows for slow machines. */
 const CREATION_TIMEOUT_MS = 600_000
@@ -84,7 +85,10 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
   const passwordHash = await hashPassword(developer.password)
   const identity = await insertIdentity(tx, now, { email: developer.email, passwordHash, isProved: true })
   const { id: developerId } = await tx.developer.create({ data: { ...identity, createdAt: now() } })
-  const { id, publicKey, privateKey } = await registerApplication({ db: tx, secrets, now }, { Name: 'Sandbox' })
+  const { id, publicKey, privateKey } = await registerApplication(
+    { db: tx, secrets, now },
+    { Name: 'Sandbox', Privileges: allPrivileges },
+  )
   await tx.application.update({ where: { id }, data: { developerId } })
   const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })
   const caller = { store, application: null, channel: 'administration', privileges: null, actor: OPERATOR } as const

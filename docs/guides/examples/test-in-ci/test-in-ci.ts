@@ -1,5 +1,6 @@
 // node test-in-ci.ts
 // SERVER: the address of the server. DEVELOPER_TOKEN: a token of your account there, which begins with spt_.
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 
 const { SERVER = '', DEVELOPER_TOKEN = '', RUN = 'by hand' } = process.env
@@ -19,10 +20,8 @@ interface Application {
   readonly PrivateKey: string
 }
 
-type Headers = Readonly<Record<string, string>>
-
 /** Sends a request as a program, and repeats what the server asks to be repeated. */
-async function send<T>(headers: Headers, method: string, path: string, body?: object): Promise<T> {
+async function send<T>(headers: Record<string, string>, method: string, path: string, body?: object): Promise<T> {
   for (let tries = 1; ; tries++) {
     const answer = await fetch(SERVER + path, {
       method,
@@ -74,8 +73,10 @@ interface Product {
   readonly SKUInfo: { readonly CatalogID: number; readonly Stock: number }
 }
 
+type Shop = <T>(method: string, path: string, body?: object, headers?: Record<string, string>) => Promise<T>
+
 /** Put your own tests here. `shop` sends what your program sends to a store. */
-async function test(store: Store, shop: <T>(method: string, path: string, body?: object) => Promise<T>): Promise<void> {
+async function test(store: Store, shop: Shop): Promise<void> {
   const orders = () => shop<{ TotalCount: number }>('GET', '/Orders?countonly=1')
   const { TotalCount } = await orders()
   const { Message } = await developer<{ Message: string }>('POST', `/test-stores/${store.Id}/changes`, {
@@ -83,22 +84,32 @@ async function test(store: Store, shop: <T>(method: string, path: string, body?:
   })
   expect((await orders()).TotalCount === TotalCount + 1, `the store sells: ${Message}`)
 
-  const [{ SKUInfo: info }] = await shop<[Product]>('GET', '/Products?limit=1')
-  await shop('PUT', `/Products/${info.CatalogID}`, { SKUInfo: { Stock: info.Stock + 3 } })
-  const [changed] = await shop<[Product]>('GET', `/Products/${info.CatalogID}`)
-  expect(changed.SKUInfo.Stock === info.Stock + 3, 'a stock is changed')
+  const products = await shop<Product[]>('GET', '/Products?limit=50')
+  const { CatalogID = 0, Stock = 0 } = products.find(({ SKUInfo }) => SKUInfo.Stock > 0)?.SKUInfo ?? {}
+  const order = { BillingEmail: 'somebody@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 1 }] }
+  const key = { 'Idempotency-Key': randomUUID() }
+  const place = () => shop<[{ Value: string }]>('POST', '/Checkout', order, key)
+  const [[first], [again]] = [await place(), await place()]
+  expect(first.Value === again.Value, 'an order that is sent twice is placed once')
+  const [sold] = await shop<[Product]>('GET', `/Products/${CatalogID}`)
+  expect(sold.SKUInfo.Stock === Stock - 1, 'its goods are taken from stock')
 }
 
 await clear()
 try {
   const store = await ready(await developer<Store>('POST', '/test-stores', { Name: NAME, Currency: 'EUR' }))
-  const settings = { Name: NAME, Kind: 'new', Privileges: { Orders: ['read'], Products: ['read', 'write'] } }
+  const settings = {
+    Name: NAME,
+    Kind: 'new',
+    Privileges: { Checkout: ['write'], Orders: ['read'], Products: ['read'] },
+  }
   const { Id: ApplicationId, PrivateKey } = await developer<Application>('POST', '/applications', settings)
   const { Token } = await developer<{ Token: string }>('POST', `/test-stores/${store.Id}/subscriptions`, {
     ApplicationId,
   })
   const keys = { SecureURL: store.SecureURL, PrivateKey, Token }
-  const shop = <T>(method: string, path: string, body?: object) => send<T>(keys, method, `/StoreWebAPI/v1${path}`, body)
+  const shop: Shop = (method, path, body, headers) =>
+    send({ ...keys, ...headers }, method, `/StoreWebAPI/v1${path}`, body)
   await test(store, shop)
   // The same address, keys and application, with all records anew.
   const anew = await ready(await developer<Store>('POST', `/test-stores/${store.Id}/reset`))

@@ -71,11 +71,10 @@ const usingStore = record<UsingStore>('UsingStore')({
   ],
   Token: z.string().describe('The token by which the application reaches the store.'),
   Privileges: privileges.describe('The privileges that the merchant granted. Null: everything.'),
-  DateLastUsed: [
-    time.nullable().describe('The time of the application’s last request to the store. Null: there was none.'),
-    (from) => from.lastUsedAt?.toISOString() ?? null,
-  ],
-  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
+  DateLastUsed: time
+    .nullable()
+    .describe('The time of the application’s last request to the store. Null: there was none.'),
+  DateCreated: time.describe('The time at which the store granted access.'),
 })
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }

@@ -27,12 +27,9 @@ const personToken = record<PersonToken & { readonly token?: string }>('PersonTok
     z.string().optional().describe('The token itself, once: in the answer that makes it. The server keeps its digest.'),
     ({ token }) => token,
   ],
-  DateExpires: [time.describe('The time at which it ends by itself.'), (from) => from.expiresAt.toISOString()],
-  DateLastUsed: [
-    time.nullable().describe('The time of its last request, to the minute. Null: there was none.'),
-    (from) => from.lastUsedAt?.toISOString() ?? null,
-  ],
-  DateCreated: [time.describe('The time at which it was made.'), (from) => from.createdAt.toISOString()],
+  DateExpires: time.describe('The time at which it ends by itself.'),
+  DateLastUsed: time.nullable().describe('The time of its last request, to the minute. Null: there was none.'),
+  DateCreated: time.describe('The time at which it was made.'),
 })
 
 const listing = {

@@ -12,6 +12,7 @@ import {
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { registered, usedBy } from '../../http/pages/developers/fixture.ts'
 import { newAppOwner, newOwner } from './factors/fixture.ts'
+import { freshAddress } from './persons.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -48,20 +49,12 @@ async function tokenOf(person: TestPerson, kind: Kind, Days = 30): Promise<Made>
   return answer.json()
 }
 
-function send(
-  token: string,
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  url: string,
-  body?: object,
-  headers: object = {},
-) {
-  return server.app.inject({
-    method,
-    url,
-    remoteAddress: '198.51.100.7',
-    headers: { authorization: `Bearer ${token}`, ...headers },
-    ...(body && { payload: body }),
-  })
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** From a network each, which is not this machine's. */
+function send(token: string, method: Method, url: string, payload?: object, headers: object = {}) {
+  const by = { authorization: `Bearer ${token}`, ...headers }
+  return server.app.inject({ method, url, remoteAddress: freshAddress(), headers: by, ...(payload && { payload }) })
 }
 
 async function statusOf(...given: Parameters<typeof send>): Promise<number> {
@@ -199,16 +192,10 @@ test('no token reaches a route that does not name tokens, whatever its role, and
     const address = url.replace('/admin/stores/:id', `/admin/stores/${shop.store.id}`).replace(/:\w+/g, '999999')
     for (const kind of kinds) {
       const { Token } = kind === 'merchant' ? ofMerchant : ofDeveloper
-      const headers = { authorization: `Bearer ${Token}`, 'x-requested-with': 'a program' }
-      const answer = await server.app.inject({
-        method,
-        url: address,
-        headers,
-        ...(method !== 'GET' && { payload: {} }),
-      })
-      const isReached = ![401, 403, 429].includes(answer.statusCode)
-      if (isReached !== (takesTokens && allowed.includes(kind)))
-        wrong.push(`${kind} ${method} ${url}: ${answer.statusCode}`)
+      const headers = { 'x-requested-with': 'a program' }
+      const status = await statusOf(Token, method, address, method === 'GET' ? undefined : {}, headers)
+      const isReached = ![401, 403, 429].includes(status)
+      if (isReached !== (takesTokens && allowed.includes(kind))) wrong.push(`${kind} ${method} ${url}: ${status}`)
     }
   }
   expect(wrong).toEqual([])

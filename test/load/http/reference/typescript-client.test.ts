@@ -23,7 +23,7 @@ import { compileBeside, installClient } from '../../../support/installed-client.
 import { testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { freePort } from '../../../support/run-server.ts'
-import { merchantAccount } from '../../../support/signed-in.ts'
+import { developerIn, merchantAccount } from '../../../support/signed-in.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { type ListeningServer, openListeningServer } from '../../browser/browser.ts'
 
@@ -90,11 +90,8 @@ test('what /docs shows in TypeScript of each operation compiles against the clie
     ({ id, typescript }) => `export async function ${id}() {\n${typescript.replace(imported, '')}\n}`,
   )
   const begin = `${imported}import { type StoreClient } from 'store-platform-client'\ndeclare const store: StoreClient\n`
-  const app = join(folder, 'app')
-  await writeFile(join(app, 'operations.ts'), begin + functions.join('\n'))
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext', '--types', 'node']
-  const types = ['--typeRoots', join(modules, '@types'), '--ignoreConfig', join(app, 'operations.ts')]
-  await run(join(modules, '.bin', 'tsc'), [...options, ...types]).catch(({ stdout }) => expect.fail(stdout))
+  await writeFile(join(app(), 'operations.ts'), begin + functions.join('\n'))
+  await compileBeside(app(), 'operations.ts')
 })
 
 test('what the README shows compiles as strictly as the compiler can, and does what it says', async () => {
@@ -127,8 +124,10 @@ test('what the README shows compiles as strictly as the compiler can, and does w
     '12 statuses',
     'CUP 3',
     '0 on sale',
+    'placeOrder',
     'unknown-reference ManufacturerID',
     'connect connected',
+    'makeTestStore',
     'order 1',
   ])
 })
@@ -366,6 +365,18 @@ describe('a notification', () => {
   ])('is refused: %s', async (_what, headers, text) => {
     await expect(client.verifyNotification({ headers, body: text }, current)).rejects.toThrow(client.VerificationError)
   })
+})
+
+test('a person’s token calls the JSON routes of its area, and a refusal has its code', async () => {
+  const person = await developerIn(server)
+  const made = await person.call('POST', '/developers/account/tokens', { Name: 'CI', Days: 1 })
+  const account = client.createAccount({ url: server.origin, token: made.json().Token })
+  const { Id } = await account<{ Id: number }>('POST', '/developers/inboxes', { Name: 'Orders' })
+  expect(await account('GET', '/developers/inboxes')).toMatchObject([{ Id, Name: 'Orders' }])
+  await account('DELETE', `/developers/inboxes/${Id}`)
+  expect(await account('GET', '/developers/inboxes')).toEqual([])
+  const refused = account('GET', '/developers/account/tokens')
+  await expect(refused).rejects.toMatchObject({ name: 'StoreError', status: 403, code: 'forbidden' })
 })
 
 test('OAuth: a merchant agrees, the callback verifies, the token works until it is revoked, and other answers are refused', async () => {

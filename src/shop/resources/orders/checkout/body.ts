@@ -189,12 +189,13 @@ function wrongPayment(paid: Partial<Payment> | undefined, { store: { currency } 
   ]
 }
 
-/** Makes the payment the transaction of the order. Returns its amount in ten-thousandths. */
+/** Makes the payment the transaction of the order, and its method that of the order. Returns its amount in ten-thousandths. */
 function notePayment(patch: Patch, paid: Partial<Payment> | undefined): bigint {
   if (paid === undefined) return 0n
   const { Amount = 0, Method = '', Reference = '', Status } = paid
   const columns = { type: Status === 'approved' ? 'Sale' : 'Authorize', amount: Amount }
   const details = { TransactionMethod: Method, TransactionReference: Reference }
+  patch.details.BillingPaymentMethod = Method
   patch.lists.TransactionList = [{ ...emptyPatch, columns, details }]
   return exact(Amount)
 }

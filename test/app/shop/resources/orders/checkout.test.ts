@@ -108,7 +108,7 @@ describe('placing', () => {
   ])('with a payment that is %s of %d', async (Status, Amount, is, TransactionType) => {
     const Payment = { Amount, Method: 'Card', Reference: 'pi_1', Status }
     const placed = await stored(await place(order([line(await product())], { Payment })))
-    expect(placed).toMatchObject(is)
+    expect(placed).toMatchObject({ ...is, BillingPaymentMethod: 'Card' })
     const transaction = {
       TransactionType,
       TransactionAmount: Amount,
@@ -116,6 +116,17 @@ describe('placing', () => {
       TransactionReference: 'pi_1',
     }
     expect(placed.TransactionList).toMatchObject([transaction])
+  })
+
+  test('and authorised, its buyer is not asked to pay again', async () => {
+    const answer = await place(
+      order([line(await product())], { Payment: { Amount: 20, Method: 'Card', Status: 'authorised' } }),
+    )
+    const page = await server.app.inject({
+      url: new URL(answer.json()[0].OrderPage).pathname,
+      headers: { accept: 'text/html' },
+    })
+    expect([page.body.includes('Payment authorised'), page.body.includes('>Unpaid<')]).toEqual([true, false])
   })
 
   test('in XML, with the answer in XML', async () => {
