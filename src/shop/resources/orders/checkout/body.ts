@@ -128,7 +128,7 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
   const known = new Set(notes.refusals.map(({ field }) => field))
   const own = wrong.filter(({ field }) => !known.has(field))
   roundCharges(patch, caller.store.currency)
-  const amount = notePayment(patch, paid as Payment | undefined)
+  const amount = notePayment(patch, paid as Partial<Payment> | undefined)
   const read: ReadBody = { handling, notes, type: checkoutType, body, rules, shownIn: () => undefined }
   return {
     patch,
@@ -190,9 +190,9 @@ function wrongPayment(paid: Partial<Payment> | undefined, { store: { currency } 
 }
 
 /** Makes the payment the transaction of the order, and its method that of the order. Returns its amount in ten-thousandths. */
-function notePayment(patch: Patch, paid: Payment | undefined): bigint {
+function notePayment(patch: Patch, paid: Partial<Payment> | undefined): bigint {
   if (paid === undefined) return 0n
-  const { Amount, Method, Reference = '', Status } = paid
+  const { Amount = 0, Method = '', Reference = '', Status } = paid
   const columns = { type: Status === 'approved' ? 'Sale' : 'Authorize', amount: Amount }
   const details = { TransactionMethod: Method, TransactionReference: Reference }
   patch.details.BillingPaymentMethod = Method

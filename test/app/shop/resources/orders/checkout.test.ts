@@ -251,6 +251,15 @@ describe('placing', () => {
     expect(await stockOf(bag)).toBe(10)
   })
 
+  test.each(['Amount', 'Method', 'Status'])('a payment without %s is refused by name', async (name) => {
+    const Payment = { Amount: 20, Method: 'Card', Status: 'approved', [name]: undefined }
+    for (const send of [place, quote])
+      expect(refusalOf(await send(order([line(await product())], { Payment }))).slice(0, 2)).toEqual([
+        400,
+        `Payment.${name}`,
+      ])
+  })
+
   test('without Products: read nobody is told how many there are', async () => {
     const bag = await product({ Stock: 3 })
     const [status, , message] = refusalOf(await place(order([line(bag, 4)]), { by: front }))
