@@ -43,7 +43,7 @@ beforeAll(async () => {
     SKUInfo: { SKU, Name: 'Cup', Price: PRICE, Stock: STOCK },
   }))
   expect((await store.call('POST', '/Products', { body })).status).toBe(201)
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   for (const server of [serving, next]) await (await server)?.kill()
   await database?.drop()
@@ -126,4 +126,4 @@ test('a till that repeats with its keys sells everything once, over ten kills: s
     const sold = sales.filter((sale) => sale.sku === sku).reduce((total, { quantity }) => total + quantity, 0)
     expect([sku, Number(stock)]).toEqual([sku, STOCK - sold])
   }
-}, 180_000)
+}, 300_000)
