@@ -212,7 +212,7 @@ describe('the search', () => {
     ['sales price', 'SalePrice', /#answer\.SalePrice$/],
     ['barcode', 'GTIN', /#answer\.GTIN$/],
     ['remove a product', 'Delete a product', /\/deleteProduct$/],
-    ['createOrder', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['createOrder', 'Create order', /\/Checkout\/createOrder$/],
     ['GET /Orders', 'List orders', /\/listOrders$/],
     ['put https://shop.example/StoreWebAPI/v2/products/12?x=1', 'Update a product', /\/updateProduct$/],
     ['/Products', 'List products', /\/listProducts$/],

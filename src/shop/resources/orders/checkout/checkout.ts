@@ -46,7 +46,7 @@ async function refuseAll(call: Call, read: CheckoutBody, others: readonly StoreF
 
 const place: Operation = {
   named: {
-    id: 'placeCheckout',
+    id: 'createOrder',
     description:
       'Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. The `Idempotency-Key` stands for the order as long as that is there: the same request returns the same order, whatever happened in between.',
   },
@@ -89,7 +89,7 @@ function answer(call: Call, placed: PlacedOrder, replayed: boolean): RecordsAnsw
 
 const workOut: Operation = {
   named: {
-    id: 'quoteCheckout',
+    id: 'quoteOrder',
     description:
       'Works out what placing the same order would cost now, and stores and reserves nothing. Lines that are out of stock are named, and no refusal.',
   },
