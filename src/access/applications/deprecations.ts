@@ -1,29 +1,22 @@
-import type { Transaction } from '../../foundation/database/client.ts'
-import { queryRows } from '../../foundation/database/client.ts'
-import { type Text, t } from '../../foundation/texts/text.ts'
+import { queryRows, type Transaction } from '../../foundation/database/client.ts'
+import { t } from '../../foundation/texts/text.ts'
 import { type MailServices, writeMail } from '../mail/write.ts'
 
-/** What goes on working until a day although programs should leave it (docs/policy.md). */
-export interface Deprecation {
-  /** Of its line in the changelog. */
-  readonly id: string
-  readonly what: Text
-  readonly since: Date
-  /** From when on it may stop: at least 12 months after `since`. */
-  readonly sunset: Date
-}
-
-/** Names are stored. */
+/** What goes on working until a day although programs should leave it (docs/policy.md). Names are stored. */
 export const deprecations = {
   'application-without-kind': {
+    /** Of its line in the changelog. */
     id: 'an-application-without-a-kind',
     what: t('POST /developers/applications without Kind makes an existing application. Send Kind.'),
     since: new Date('2026-12-01T00:00:00Z'),
+    /** From when on it may stop: at least 12 months after `since`. */
     sunset: new Date('2028-01-01T00:00:00Z'),
   },
-} as const satisfies Readonly<Record<string, Deprecation>>
+} as const
 
-export type DeprecationName = keyof typeof deprecations
+type DeprecationName = keyof typeof deprecations
+
+export type Deprecation = (typeof deprecations)[DeprecationName]
 
 /** Where the changelog tells of it, below PUBLIC_URL. */
 export function addressOf({ id }: Deprecation): `/${string}` {

@@ -3,16 +3,6 @@ import { kindsOf } from './kinds.ts'
 import type { Content } from './render.ts'
 import { type MailConfig, mailsAre } from './write.ts'
 
-const columns = {
-  id: true,
-  recipient: true,
-  subject: true,
-  state: true,
-  reason: true,
-  createdAt: true,
-  sentAt: true,
-} as const
-
 const ofTest = { select: { testStore: { select: { state: true } } } } as const
 
 /** Who reads an outbox: the mails of the own identity, and an owner those to the store's customers. */
@@ -34,7 +24,7 @@ export function listMails(
   { limit, before }: { limit: number; before?: number | undefined },
 ) {
   const where = { ...readableBy(reader), ...(before !== undefined && { id: { lt: before } }) }
-  return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, select: columns })
+  return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, omit: { contentSealed: true } })
 }
 
 export type OutboxServices = Pick<DataServices, 'db' | 'secrets'> & { readonly config: MailConfig }
@@ -45,7 +35,7 @@ export type OutboxServices = Pick<DataServices, 'db' | 'secrets'> & { readonly c
  */
 export async function findMail({ db, secrets, config }: OutboxServices, reader: OutboxReader, id: number) {
   const where = { id, ...readableBy(reader) }
-  const mail = await db.mail.findFirst({ where, select: { ...columns, contentSealed: true, store: ofTest } })
+  const mail = await db.mail.findFirst({ where, include: { store: ofTest } })
   if (mail === null) return null
   const { contentSealed, store, ...shown } = mail
   const isUnsent = mailsAre(config) === 'shown' || (store?.testStore ?? null) !== null

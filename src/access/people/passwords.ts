@@ -147,16 +147,13 @@ const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repe
 
 /** Leaves libuv half of its four threads, for files, names and compression, on a machine that may have two cores. */
 const AT_ONCE_MAX = 2
-const WAITING_MAX = 100
-const WAITING_OF_KEY_MAX = 50
-const WAIT_MS = 10_000
 
 const turns = new Semaphore({
   capacity: AT_ONCE_MAX,
   capacityOfKey: AT_ONCE_MAX,
-  waitingMax: WAITING_MAX,
-  waitingOfKeyMax: WAITING_OF_KEY_MAX,
-  waitMs: WAIT_MS,
+  waitingMax: 100,
+  waitingOfKeyMax: 50,
+  waitMs: 10_000,
   message: 'Too many passwords are being checked; try again in a moment',
 })
 

@@ -7,11 +7,9 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { lockIdentity } from './proof.ts'
-import { ownerOf, type Person, persons, type Session } from './sessions.ts'
+import { ownerOf, type Person, persons, type Session, type SessionKind } from './sessions.ts'
 
 // Tokens for people's own programs. Each is of one account: of a developer, or of somebody in one store.
-
-export type TokenKind = 'developer' | 'merchant'
 
 /** How each begins, so that programs which look for leaked secrets know it. 43 characters of base64url follow. */
 export const TOKEN_PREFIX = 'spt_'
@@ -32,9 +30,7 @@ export const newPersonToken = namedObject({
   Days: z.int(days).min(1, days).max(DAYS_MAX, days).describe('The number of days after which it ends.'),
 })
 
-export type PersonToken = Pick<TokenRow, 'id' | 'name' | 'beginning' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>
-
-const columns = { id: true, name: true, beginning: true, createdAt: true, expiresAt: true, lastUsedAt: true } as const
+export type PersonToken = Omit<TokenRow, 'digest'>
 
 function accountOf({ kind, id }: Person) {
   if (kind !== 'developer' && kind !== 'merchant') throw new Error(`A ${kind} has no tokens`)
@@ -49,7 +45,7 @@ function digestOf(token: string): string {
 /** Lists the tokens of an account that have not ended, the oldest first. */
 export async function listPersonTokens({ db, now }: DataServices, person: Person): Promise<PersonToken[]> {
   const where = { ...accountOf(person), expiresAt: { gt: now() } }
-  return db.personToken.findMany({ where, orderBy: { id: 'asc' }, select: columns })
+  return db.personToken.findMany({ where, orderBy: { id: 'asc' }, omit: { digest: true } })
 }
 
 /** Makes a token of the session's account; only its digest is stored. Throws for the 21st (409), and where the session has ended (401). */
@@ -71,10 +67,8 @@ export async function makePersonToken(
     }
     const expiresAt = new Date(createdAt.getTime() + Days * DAY_MS)
     const stored = { digest: digestOf(token), beginning: token.slice(0, BEGINNING_LENGTH) }
-    const made = await tx.personToken.create({
-      data: { ...account, ...stored, name, createdAt, expiresAt },
-      select: columns,
-    })
+    const data = { ...account, ...stored, name, createdAt, expiresAt }
+    const made = await tx.personToken.create({ data, omit: { digest: true } })
     const about = { target: name, ...ownerOf(person), details: { endsAt: expiresAt.toISOString() } }
     await recordAudit(tx, now, { actor, action: 'account.token-made', ...about })
     return { ...made, token }
@@ -102,7 +96,7 @@ export async function endPersonToken(
 /** Returns whose token it is, as the account is now. Null: no token of that kind, or it has ended. */
 export async function findPersonByToken(
   { db, now }: DataServices,
-  kind: TokenKind,
+  kind: SessionKind,
   token: string,
 ): Promise<Person | null> {
   if (!TOKEN.test(token)) return null

@@ -77,7 +77,7 @@ export async function insertResetLink(
 }
 
 /** An account that a new password would open. Accounts of one identity have one password. */
-export interface ResetAccount {
+interface ResetAccount {
   readonly identityId: number
   readonly email: string
   /** Whether the identity has proved the address. */

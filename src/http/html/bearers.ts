@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bearerToken } from '../../access/applications/authenticate.ts'
 import { tooMany } from '../../access/applications/limits/throttle.ts'
-import { findPersonByToken, TOKEN_PREFIX, type TokenKind } from '../../access/people/person-tokens.ts'
+import { findPersonByToken, TOKEN_PREFIX } from '../../access/people/person-tokens.ts'
 import { areaPaths, type Person, type SessionKind } from '../../access/people/sessions.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOperatorKey } from '../../foundation/values/secrets.ts'
@@ -37,7 +37,7 @@ export async function personByToken(
     throw new StoreFailure('malformed-request', 'Send a token or the cookie of a session, and not both', { field })
   }
   const token = bearerToken(request.headers.authorization) ?? ''
-  const person = await findPersonByToken(services, kind as TokenKind, token)
+  const person = await findPersonByToken(services, kind, token)
   if (person) return person
   const message = 'The token is none of this part of the server, or it has ended'
   return refuseBearer(services, request, reply, { message, logDetail: 'wrong token' })

@@ -35,8 +35,8 @@ export const privileges: z.ZodType<Privileges> = z
   .strictObject(Object.fromEntries(privilegedServices.map((service) => [service, access(service)])))
   .nullable() as z.ZodType<Privileges>
 
-/** The members that all records of an application have. */
-export const applicationShape = {
+/** The members with which all records of an application begin. */
+export const applicationNames = {
   Id: id.describe('The number of the application, by which addresses name it.'),
   Name: z.string().describe(applicationName),
   Kind: z.enum(applicationKinds).describe(applicationKindNote),
@@ -44,6 +44,10 @@ export const applicationShape = {
   PrivateKey: z
     .string()
     .describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
+}
+
+/** Further members of theirs. */
+export const applicationShape = {
   CallBackURL: z
     .string()
     .nullable()

@@ -48,6 +48,9 @@ const invitation = record<MadeInvitation>('Invitation')({
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
 const passwordBody = jsonBody(newPassword, { Password: 'another password' })
+/** Routes of one store for the operator alone. */
+const ofOneStore = { roles: ['operator-key'], ids: { id: 'The store.' } } as const
+const ofUser = { roles: ['operator-key'], ids: { id: 'The store.', userId: 'The account.' } } as const
 const endsSessions = 'All sessions of the account end at once, and its failed sign-ins are forgotten.'
 
 export const accountRoutes = [
@@ -82,21 +85,19 @@ export const accountRoutes = [
       setDeveloperPassword(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('GET /admin/stores/:id/users', {
-    roles: ['operator-key'],
+    ...ofOneStore,
     id: 'listStoreUsers',
     summary: 'List the accounts of a store’s merchants',
     description:
       'Everybody who may sign in to the administration of the store, by ascending id, with the role of each.',
-    ids: { id: 'The store.' },
     query: pageQuery,
     answers: { 200: many('Accounts by ascending id.', member) },
     run: ({ ids, query }, services: DataServices) => listMembers(services, { storeId: ids.id, ...query }),
   }),
   operatorRoute('POST /admin/stores/:id/users', {
-    roles: ['operator-key'],
+    ...ofOneStore,
     id: 'createStoreUser',
     summary: 'Open a further account in a store',
-    ids: { id: 'The store.' },
     description: 'Without `Role`, an owner, who may do everything in the store.',
     body: jsonBody(newMember, { ...example, Email: 'second@shop.example', Role: 'orders' }),
     answers: { 201: one('The account.', member) },
@@ -118,22 +119,20 @@ export const accountRoutes = [
     },
   }),
   operatorRoute('PUT /admin/stores/:id/users/:userId', {
-    roles: ['operator-key'],
+    ...ofUser,
     id: 'setStoreUserPassword',
     summary: 'Give a merchant another password',
     description: `For somebody of a store who cannot sign in any more. ${endsSessions}`,
-    ids: { id: 'The store.', userId: 'The account.' },
     body: passwordBody,
     answers: { 200: one('The account.', member) },
     run: ({ request, ids, body }, services: DataServices) =>
       setMemberPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
   }),
   operatorRoute('DELETE /admin/stores/:id/users/:userId', {
-    roles: ['operator-key'],
+    ...ofUser,
     id: 'removeStoreUser',
     summary: 'Remove an account of a store',
     description: 'Its sessions end. The last owner of a store stays.',
-    ids: { id: 'The store.', userId: 'The account.' },
     answers: { 200: done('It is removed.') },
     refusals: [409],
     run: async ({ request, ids }, services: DataServices) => {

@@ -13,17 +13,20 @@ import type { AddressRules } from '../../access/applications/settings-input.ts'
 import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { JoiningServices } from '../../foundation/database/client.ts'
 import { actorOf } from '../html/request.ts'
-import { applicationBody, applicationShape, broughtAlong, operatorRoute, time } from '../html/route-groups.ts'
+import {
+  applicationBody,
+  applicationNames,
+  applicationShape,
+  broughtAlong,
+  operatorRoute,
+  time,
+} from '../html/route-groups.ts'
 import { jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
-  Id: applicationShape.Id,
-  Name: applicationShape.Name,
-  Kind: applicationShape.Kind,
-  PublicKey: applicationShape.PublicKey,
-  PrivateKey: applicationShape.PrivateKey,
+  ...applicationNames,
   DatePrivateKeyBrought: time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
   OpenToMerchants: z
     .boolean()
@@ -36,6 +39,8 @@ const application = record<Application>('Application')({
 })
 
 type RegisterServices = JoiningServices & { readonly outbound: AddressRules }
+
+const ofApplication = { roles: ['operator-key'], ids: { id: 'The application.' } } as const
 
 export const applicationRoutes = [
   operatorRoute('GET /admin/applications', {
@@ -61,24 +66,22 @@ export const applicationRoutes = [
     run: ({ request, body }, services: RegisterServices) => registerApplication(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/applications/:id', {
-    roles: ['operator-key'],
+    ...ofApplication,
     id: 'updateApplication',
     summary: 'Change an application',
     description:
       'Members that are left out stay. Privileges that are taken away end at once in every store; new ones count in a store once its merchant has agreed.',
-    ids: { id: 'The application.' },
     body: applicationBody(changedApplication, ({ body }) => body, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },
     run: ({ request, ids, body }, services: AccessServices & RegisterServices) =>
       updateApplication(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('POST /admin/applications/:id/private-key', {
-    roles: ['operator-key'],
+    ...ofApplication,
     id: 'rotatePrivateKeyOfApplication',
     summary: 'Give an application a new private key',
     description:
       'The former key goes on working for `KeepFormerForHours` (24 without it, 720 at most; 0: it stops at once). With `PrivateKey` only that key is replaced, so that a repeated request replaces nothing twice.',
-    ids: { id: 'The application.' },
     body: jsonBody(keyRotation, { KeepFormerForHours: 48 }),
     answers: { 200: one('The application, with its new key.', application) },
     refusals: [409],

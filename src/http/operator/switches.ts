@@ -6,15 +6,14 @@ import { actorOf } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
 import { jsonBody, one, record } from '../server/json/json-routes.ts'
 
-/** What the operator switches on and off while the server runs. */
-interface Switches {
-  readonly testStores: boolean
-}
-
-const switches = record<Switches>('Switches')({
-  TestStores: z
-    .boolean()
-    .describe('Whether developers may have test stores and inboxes. As long as nobody has said: in a sandbox.'),
+/** What the operator switches on and off while the server runs: test stores. */
+const switches = record<boolean>('Switches')({
+  TestStores: [
+    z
+      .boolean()
+      .describe('Whether developers may have test stores and inboxes. As long as nobody has said: in a sandbox.'),
+    (areAllowed) => areAllowed,
+  ],
 })
 
 /** The body of `PUT /admin/switches`. */
@@ -34,7 +33,7 @@ export const switchRoutes = [
     summary: 'Read what is switched on',
     description: 'What the operator has said by `PUT`, or what holds as long as nothing was said.',
     answers: { 200: one('What is switched on.', switches) },
-    run: async (_call, services: Services) => ({ testStores: await areTestStoresAllowed(services) }),
+    run: (_call, services: Services) => areTestStoresAllowed(services),
   }),
   operatorRoute('PUT /admin/switches', {
     roles: ['operator-key'],
@@ -47,7 +46,7 @@ export const switchRoutes = [
     run: async ({ request, body }, services: Services) => {
       const { TestStores } = body()
       if (TestStores !== undefined) await allowTestStores(services, TestStores, actorOf(request))
-      return { testStores: await areTestStoresAllowed(services) }
+      return areTestStoresAllowed(services)
     },
   }),
 ]

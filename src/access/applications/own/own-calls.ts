@@ -1,22 +1,13 @@
 import { type DataServices, queryRows } from '../../../foundation/database/client.ts'
-import type { ApiCall } from '../../../foundation/database/generated/client.ts'
+import type { ApiCall, Store, Subscription } from '../../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type LoggedCall, newestCalls, refusalIn } from '../calls/call-log.ts'
 import { findOwnApplication, type OwnId } from './own-applications.ts'
 
 // What the calls of a developer's application were answered, store by store.
 
-/** A store that an application calls, as the application's owner sees it. */
-export interface CalledStore {
-  /** The subscription's. */
-  readonly id: number
-  readonly name: string
-  readonly secureUrl: string
-  readonly keepsBodies: boolean
-  readonly lastUsedAt: Date | null
-  /** Null: none is kept. */
-  readonly lastRefusal: Pick<ApiCall, 'at' | 'method' | 'path' | 'status' | 'message'> | null
-}
+/** A store that an application calls, as the application's owner sees it. Its `id` is the subscription's. */
+export type CalledStore = Awaited<ReturnType<typeof calledStores>>[number]
 
 /**
  * Lists the stores that use an application, with the last refusal of each: `limit` stores after the subscription `after` (0: from
@@ -51,15 +42,13 @@ export async function listOwnCalls(
   return { name, store, calls: await newestCalls(services, { subscriptionId, ...wanted }) }
 }
 
-type Row = Omit<CalledStore, 'lastRefusal'> & {
-  readonly lastRefusal: (Omit<NonNullable<CalledStore['lastRefusal']>, 'at'> & { readonly at: string }) | null
-}
+type Row = Pick<Subscription, 'id' | 'keepsBodies' | 'lastUsedAt'> &
+  Pick<Store, 'name' | 'secureUrl'> & {
+    /** Null: none is kept. */
+    readonly lastRefusal: (Pick<ApiCall, 'method' | 'path' | 'status' | 'message'> & { readonly at: string }) | null
+  }
 
-async function calledStores(
-  { db }: DataServices,
-  { id }: OwnId,
-  { limit, after }: { limit: number; after: number },
-): Promise<CalledStore[]> {
+async function calledStores({ db }: DataServices, { id }: OwnId, { limit, after }: { limit: number; after: number }) {
   const rows = await queryRows<Row>(db)`
     SELECT s."id", t."name", t."secureUrl", s."keepsBodies", s."lastUsedAt", c."lastRefusal"
       FROM "Subscription" s

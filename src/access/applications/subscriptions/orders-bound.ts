@@ -1,5 +1,4 @@
-import type { Actor } from '../../audit/audit.ts'
-import { recordAudit } from '../../audit/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type AccessServices, changeAccess } from '../../stores/access-changes.ts'
 import { lockParties, noSuchSubscription } from './subscription-rows.ts'
 

@@ -90,20 +90,7 @@ export function noSuchPublicKey(): StoreFailure {
   })
 }
 
-const withApplication = {
-  include: {
-    application: {
-      select: {
-        name: true,
-        publicKey: true,
-        privileges: true,
-        callbackUrl: true,
-        privateKeyBroughtAt: true,
-        openToMerchants: true,
-      },
-    },
-  },
-} as const
+const withApplication = { include: { application: true } } as const
 
 /** Lists a store's subscriptions by ascending id. Throws for an unknown store (404). */
 export async function listSubscriptions(
@@ -140,25 +127,15 @@ export function noSuchSubscription(id: number): StoreFailure {
 export type Subscription = ReturnType<typeof subscriptionOf>
 
 function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplication>, secrets: Secrets) {
-  const {
-    id,
-    applicationId,
-    application,
-    tokenBroughtAt,
-    postBackUrl,
-    keepsBodies,
-    ordersPerHour,
-    lastUsedAt,
-    createdAt,
-  } = row
+  const { application } = row
   return {
-    id,
-    applicationId,
+    id: row.id,
+    applicationId: row.applicationId,
     name: application.name,
     publicKey: application.publicKey,
     token: secrets.open(row.tokenSealed),
     /** When the token was brought along. Null: it was made here. */
-    tokenBroughtAt,
+    tokenBroughtAt: row.tokenBroughtAt,
     /** When the application's private key was brought along. Null: it was made here. */
     privateKeyBroughtAt: application.privateKeyBroughtAt,
     openToMerchants: application.openToMerchants,
@@ -169,13 +146,13 @@ function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplicatio
     /** The privileges the application requests now. */
     askedPrivileges: application.privileges as Privileges,
     /** The address at which the application asked the merchant to continue, http or https. Null: none. */
-    postBackUrl,
+    postBackUrl: row.postBackUrl,
     /** Whether the bodies of refused requests are kept. */
-    keepsBodies,
+    keepsBodies: row.keepsBodies,
     /** How many orders the application may place in an hour. */
-    ordersPerHour,
-    lastUsedAt,
-    createdAt,
+    ordersPerHour: row.ordersPerHour,
+    lastUsedAt: row.lastUsedAt,
+    createdAt: row.createdAt,
   }
 }
 

@@ -9,9 +9,12 @@ import { privilegedServices, servedResources } from '../../../shop/registry.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { orShow, refusedFields } from '../../html/page-routes.ts'
 import { type Form, formOf, isByToken, isForm, linesIn, personOf } from '../../html/request.ts'
-import { applicationShape, time } from '../../html/route-groups.ts'
+import { applicationNames, applicationShape, time } from '../../html/route-groups.ts'
 import { one, record } from '../../server/json/json-routes.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, readIds, wholeNumber } from '../../server/json/parameters.ts'
+
+/** Routes of a developer, for tokens too. */
+export const ofDeveloper = { roles: ['developer'], tokens: true } as const
 
 /** Every route of one application, which shows its keys. */
 export const ofApplication = { roles: ['developer'], proof: true, ids: { id: 'The application.' } } as const
@@ -39,11 +42,7 @@ export const storesQuery = namedObject({
 })
 
 export const ownApplication = record<OwnApplication>('OwnApplication')({
-  Id: applicationShape.Id,
-  Name: applicationShape.Name,
-  Kind: applicationShape.Kind,
-  PublicKey: applicationShape.PublicKey,
-  PrivateKey: applicationShape.PrivateKey,
+  ...applicationNames,
   FormerPrivateKeyUntil: time
     .nullable()
     .describe('The time until which the former private key works. Null: it does not.'),

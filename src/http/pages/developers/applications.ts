@@ -29,6 +29,7 @@ import { ref } from '../../server/json/openapi.ts'
 import {
   applicationPage,
   ofApplicationByToken,
+  ofDeveloper,
   orShowPage,
   ownApplication,
   ownerIn,
@@ -71,8 +72,7 @@ type NewApplicationServices = OwnApplicationServices & MailServices
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
   developerRoute('GET /developers/applications', {
-    roles: ['developer'],
-    tokens: true,
+    ...ofDeveloper,
     id: 'listOwnApplications',
     summary: 'List your applications',
     description:
@@ -88,8 +88,7 @@ export const applicationRoutes = [
     },
   }),
   developerRoute('POST /developers/applications', {
-    roles: ['developer'],
-    tokens: true,
+    ...ofDeveloper,
     id: 'createOwnApplication',
     summary: 'Register an application',
     description:

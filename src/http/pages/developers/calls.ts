@@ -13,8 +13,8 @@ import { ref } from '../../server/json/openapi.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
 import { ofApplicationByToken, ownIn, storesQuery } from './application-page.ts'
 
-const answeredShape = {
-  Date: time.describe('The time at which the request was answered.'),
+const date = time.describe('The time at which the request was answered.')
+const answered = {
   Method: z.string().describe('The HTTP method of the request, such as PUT.'),
   Path: z
     .string()
@@ -31,7 +31,7 @@ const calledStore = record<CalledStore>('CalledStore')({
   DateLastUsed: time.nullable().describe('Null: not yet.'),
   LastRefusal: [
     z
-      .strictObject(answeredShape)
+      .strictObject({ Date: date, ...answered })
       .nullable()
       .describe('The newest refusal of the application in the store. Null: none is kept.'),
     ({ lastRefusal: last }) =>
@@ -55,11 +55,8 @@ const callsQuery = namedObject({
 
 const ownCall = record<LoggedCall>('OwnCall')({
   Id: z.int().min(1).describe('The place of the call in the log.'),
-  Date: [answeredShape.Date, (from) => from.at.toISOString()],
-  Method: answeredShape.Method,
-  Path: answeredShape.Path,
-  Status: answeredShape.Status,
-  Message: answeredShape.Message,
+  Date: [date, (from) => from.at.toISOString()],
+  ...answered,
   RequestID: [z.string().describe('The X-Request-Id of the answer.'), (from) => from.requestId],
   Ignored: [
     z.array(z.string()).describe('Names of members and parameters that were passed over.'),

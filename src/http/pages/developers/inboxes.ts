@@ -31,7 +31,7 @@ import { actorOf, formOf, isForm, personOf, sentBy, textIn, wantsHtml } from '..
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
-import { ownIn } from './application-page.ts'
+import { ofDeveloper, ownIn } from './application-page.ts'
 import { signedBy } from './stored-words.ts'
 
 const home = '/developers/inboxes'
@@ -49,7 +49,6 @@ const answerTexts: Readonly<Record<AnswerKind, Text>> = {
   none: t('Not at all: the connection is cut after 20 seconds'),
 }
 
-const ofDeveloper = { roles: ['developer'], tokens: true } as const
 const ofInbox = { ...ofDeveloper, ids: { id: 'The inbox.' } } as const
 
 const ownInbox = record<Inbox & { readonly publicUrl: string }>('Inbox')({

@@ -35,12 +35,11 @@ import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
 import { writingOf } from '../frame/pages.ts'
 import { clientOf } from '../people/sign-in.ts'
-import { ownIn } from './application-page.ts'
+import { ofDeveloper, ownIn } from './application-page.ts'
 import { happened } from './stored-words.ts'
 
 const home = '/developers/test-stores'
 
-const ofDeveloper = { roles: ['developer'], tokens: true } as const
 const ofStore = { ...ofDeveloper, ids: { id: 'The test store.' } } as const
 
 const testStore = record<OwnTestStore>('TestStore')({

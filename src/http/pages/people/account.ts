@@ -116,12 +116,5 @@ async function endOthers(services: AddressServices, request: FastifyRequest, end
 }
 
 function sessionRecord({ id, createdAt, seenAt, address, userAgent, isThis }: ListedSession) {
-  return {
-    Id: id,
-    DateCreated: createdAt.toISOString(),
-    LastSeen: seenAt.toISOString(),
-    Address: address,
-    UserAgent: userAgent,
-    IsThis: isThis,
-  }
+  return { Id: id, DateCreated: createdAt, LastSeen: seenAt, Address: address, UserAgent: userAgent, IsThis: isThis }
 }

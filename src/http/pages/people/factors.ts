@@ -114,14 +114,11 @@ function showCodes(reply: FastifyReply, area: Area, codes: readonly string[], no
 
 function factorsRecord({ authenticatorSince, passkeys, recoveryCodes, endAt }: Factors) {
   return {
-    AuthenticatorSince: authenticatorSince?.toISOString() ?? null,
-    Passkeys: passkeys.map(({ id, name, createdAt, usedAt }) => ({
-      Id: id,
-      Name: name,
-      DateCreated: createdAt.toISOString(),
-      DateLastUsed: usedAt?.toISOString() ?? null,
-    })),
+    AuthenticatorSince: authenticatorSince,
+    Passkeys: passkeys.map(({ id, name, createdAt, usedAt }) => {
+      return { Id: id, Name: name, DateCreated: createdAt, DateLastUsed: usedAt }
+    }),
     RecoveryCodes: recoveryCodes,
-    EndAt: endAt?.toISOString() ?? null,
+    EndAt: endAt,
   }
 }

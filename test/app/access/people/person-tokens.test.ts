@@ -76,12 +76,9 @@ describe.each(kinds)('the token of a %s', (kind) => {
     const stored = await server.services.db.personToken.findUniqueOrThrow({ where: { id: Id } })
     expect(JSON.stringify(stored)).not.toContain(Token.slice(8))
     const own = async () => (await person.call('GET', path)).json().find((each: Made) => each.Id === Id)
-    const shown = { Id, Name: 'A program', Beginning: Token.slice(0, 8) }
-    const times = {
-      DateExpires: new Date(server.clock.ms + 30 * DAY_MS).toISOString(),
-      DateCreated: expect.any(String),
-    }
-    expect(await own()).toEqual({ ...shown, ...times, DateLastUsed: null })
+    const DateExpires = new Date(server.clock.ms + 30 * DAY_MS).toISOString()
+    const shown = { Id, Name: 'A program', Beginning: Token.slice(0, 8), DateExpires, DateCreated: expect.any(String) }
+    expect(await own()).toEqual({ ...shown, DateLastUsed: null })
     const first = new Date(server.clock.ms).toISOString()
     expect(await statusOf(Token, 'GET', reaches)).toBe(200)
     server.clock.ms += MINUTE_MS - 1
@@ -95,13 +92,8 @@ describe.each(kinds)('the token of a %s', (kind) => {
 
   test('is made with a name, an end within a year and a recent proof, and both ends are in the audit log', async () => {
     const person = await signIn()
-    for (const body of [
-      { Days: 1 },
-      { Name: '', Days: 1 },
-      { Name: 'x', Days: 0 },
-      { Name: 'x', Days: 366 },
-      { Name: 'x' },
-    ]) {
+    const nameless = [{ Days: 1 }, { Name: '', Days: 1 }]
+    for (const body of [...nameless, { Name: 'x', Days: 0 }, { Name: 'x', Days: 366 }, { Name: 'x' }]) {
       expect([body, (await person.call('POST', path, body)).statusCode]).toEqual([body, 400])
     }
     server.clock.ms += 15 * MINUTE_MS + 1
