@@ -78,4 +78,6 @@ export function targetOf({ table }: Resource, path: string): Resource | null {
 }
 
 /** All privileges by name, those that null does not cover too. */
-export const allPrivileges: NonNullable<Privileges> = Object.fromEntries(privilegedServices.map((name) => [name, accessesOf(name)]))
+export const allPrivileges: NonNullable<Privileges> = Object.fromEntries(
+  privilegedServices.map((name) => [name, accessesOf(name)]),
+)

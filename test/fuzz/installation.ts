@@ -2,7 +2,9 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
+import { accessesOf } from '../../src/access/applications/privileges.ts'
 import { readSandboxFile } from '../../src/foundation/process/data-folder.ts'
+import { privilegedServices } from '../../src/shop/registry.ts'
 import { freePort, type Run, runServer, temporaryFolder } from '../support/run-server.ts'
 import { sendBytes } from './request-lines.ts'
 import type { FuzzAnswer, FuzzRequest } from './requests.ts'
@@ -46,6 +48,8 @@ export const OPERATOR_KEY = 'operator-key-of-the-fuzzer'
 /** Stands in the records of the other store. */
 export const OTHER_MARK = 'Zq7-only-in-the-other-store'
 const ANSWER_TIMEOUT_MS = 60_000
+/** Null would leave out what has to be named. */
+const all = Object.fromEntries(privilegedServices.map((service) => [service, accessesOf(service)]))
 const roomy = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
 
 /** Starts the server on a database without rows. */
@@ -139,7 +143,7 @@ function operatorOf(json: Installation['json']) {
     json(method, path, { authorization: `Bearer ${OPERATOR_KEY}` }, body) as Promise<Record<string, never>>
   const join = async (id: number) => {
     await call('PUT', `/admin/stores/${id}`, { Throttle: roomy })
-    const application = await call('POST', '/admin/applications', { Name: 'Fuzzer', Throttle: roomy })
+    const application = await call('POST', '/admin/applications', { Name: 'Fuzzer', Throttle: roomy, Privileges: all })
     const { Id: applicationId = 0, PublicKey: publicKey = '', PrivateKey: privateKey = '' } = application
     const { Token: token = '' } = await call('POST', `/admin/stores/${id}/subscriptions`, { PublicKey: publicKey })
     return { id, applicationId, publicKey, privateKey, token }

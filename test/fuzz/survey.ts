@@ -32,6 +32,8 @@ export interface Survey {
   /** What OAuth gave out since. */
   readonly codes: string[]
   readonly accessTokens: string[]
+  /** Of people's own programs. */
+  readonly personTokens: Readonly<Record<'merchant' | 'developer', string>>
 }
 
 interface OAuthClient {
@@ -96,6 +98,10 @@ export async function takeSurvey(installation: Installation, api: OpenApi): Prom
     client,
     codes: await codesOf(visited.merchant),
     accessTokens: [],
+    personTokens: {
+      merchant: await personToken(installation, visited.merchant, '/account/tokens'),
+      developer: await personToken(installation, visited.developer, '/developers/account/tokens'),
+    },
   }
 }
 
@@ -112,6 +118,30 @@ async function raiseEvents({ json, home, receiver }: Installation): Promise<void
 interface SkuInfo {
   readonly CatalogID: number
   readonly Stock: number
+}
+
+/** The path of the page of an order that an application placed; of none where the store lets it place none any more. */
+async function orderPage({ json, send, home }: Installation): Promise<string> {
+  const serial = String(process.hrtime.bigint())
+  const headers = restHeaders(home)
+  const product = { SKUInfo: { SKU: serial, Name: 'Surveyed', Price: 3, Stock: 3 } }
+  await json('POST', '/StoreWebAPI/v1/Products', headers, product)
+  const order = { BillingEmail: 'a@b.example', OrderItemList: [{ ItemID: serial, ItemQuantity: 1 }] }
+  const { status, body } = await send({
+    method: 'POST',
+    path: '/StoreWebAPI/v1/Checkout',
+    headers: Object.entries({ ...headers, 'content-type': 'application/json', 'idempotency-key': serial }),
+    body: Buffer.from(JSON.stringify(order)),
+  })
+  return status === 201 ? new URL(JSON.parse(body.toString())[0].OrderPage).pathname : '/order/none'
+}
+
+/** A new token; one that never was where the account has as many as it may. */
+async function personToken({ send }: Installation, { browser }: Visited, path: string): Promise<string> {
+  const headers = { cookie: browser.cookie(), 'x-requested-with': 'fuzz', 'content-type': 'application/json' }
+  const body = Buffer.from(JSON.stringify({ Name: 'Fuzzer', Days: 9 }))
+  const answer = await send({ method: 'POST', path, headers: Object.entries(headers), body })
+  return answer.status === 201 ? JSON.parse(answer.body.toString()).Token : 'spt_none'
 }
 
 const CODES = 4
@@ -233,6 +263,7 @@ async function visitAll(installation: Installation): Promise<Pick<Survey, 'visit
     '/admin/reset',
     '/admin/reset?token=x',
     '/admin/invitations?token=x',
+    await orderPage(installation),
   ] as const
   const visited = {
     merchant: await visit('/admin/sign-in', home.account, ['/admin', authorize]),

@@ -7,13 +7,18 @@ export type Credentials = Readonly<Record<string, string>>
 /** A bucket that no measurement fills. */
 export const wide = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
 
-/** Subscribes a new application to a store. `throttle` null: it has the contract's bucket. */
+/** Subscribes a new application to a store. `throttle` null: it has the contract's bucket. Without privileges: everything but what has to be named. */
 export async function subscribe(
   { post }: BenchServer,
   { id, secureUrl }: { readonly id: number; readonly secureUrl: string },
   throttle: object | null = wide,
+  privileges: object = {},
 ): Promise<Credentials> {
-  const { PublicKey, PrivateKey } = await post('/admin/applications', { Name: 'Bench', Throttle: throttle })
+  const { PublicKey, PrivateKey } = await post('/admin/applications', {
+    Name: 'Bench',
+    Throttle: throttle,
+    ...privileges,
+  })
   const { Token } = await post(`/admin/stores/${id}/subscriptions`, { PublicKey: String(PublicKey) })
   return { SecureURL: secureUrl, PrivateKey: String(PrivateKey), Token: String(Token) }
 }

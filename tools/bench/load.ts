@@ -1,5 +1,5 @@
 import autocannon from 'autocannon'
-import { type Change, changeBody } from './change-body.ts'
+import { type Change, changeBody, changeHeaders } from './change-body.ts'
 import { answerMessages } from './child.ts'
 import { quantile } from './rest-table.ts'
 
@@ -13,7 +13,7 @@ export interface Load {
   readonly seconds: number
   /** How often each path is asked for at least, on average. */
   readonly turns?: number
-  readonly method: 'GET' | 'PUT'
+  readonly method: 'GET' | 'PUT' | 'POST'
   /** Taken in turn; the connections begin at places spread over the list. */
   readonly paths: readonly string[]
   /** Every request has another body of these changes. */
@@ -84,8 +84,11 @@ function requestsOf({ url, headers, connections, method, paths, change }: Load, 
     if (!change) return request
     return {
       ...request,
-      headers: { ...headers, 'content-type': 'application/json' },
-      setupRequest: (given) => ({ ...given, body: changeBody(change) }),
+      setupRequest: (given) => ({
+        ...given,
+        headers: { ...headers, ...changeHeaders(change) },
+        body: changeBody(change),
+      }),
     }
   })
 }

@@ -4,8 +4,8 @@ import type { Change } from './change-body.ts'
 import type { Load } from './load.ts'
 import type { BenchStore, BenchStores } from './rest-stores.ts'
 
-/** What our answers are measured against (rest-baselines.ts). */
-export const baselines = ['memory', 'authenticated', 'pg', 'set'] as const
+/** What our answers are measured against (rest-baselines.ts). For orders it is the operator's route, with a key for each and without. */
+export const baselines = ['memory', 'authenticated', 'pg', 'set', 'operator', 'keyless'] as const
 export type Baseline = (typeof baselines)[number]
 
 export interface RestCase {
@@ -38,6 +38,7 @@ export const restCases: readonly RestCase[] = [
   change('PUT Products, 1 stock', 'Stock', 1),
   change('PUT Products, 1 description', 'Description', 1),
   change('PUT Products, 100 stocks', 'Stock', 100),
+  { title: 'POST Checkout', store: 'till', baselines: ['operator', 'keyless'], requests: placeOrders },
 ]
 
 export function chosenCases(options: BenchOptions): RestCase[] {
@@ -87,7 +88,11 @@ function change(title: string, field: Change['field'], records: number): RestCas
   return {
     title,
     store: 'year',
-    baselines,
+    baselines: [...forReads, 'set'],
     requests: ({ productIds }) => ({ method: 'PUT', paths: ['/Products'], change: { field, records, productIds } }),
   }
+}
+
+function placeOrders({ productIds }: BenchStore): ReturnType<RestCase['requests']> {
+  return { method: 'POST', paths: ['/Checkout'], change: { field: 'Order', records: 1, productIds } }
 }

@@ -8,13 +8,13 @@ import { type ProcessorTime, processorTimeOf } from './processor-time.ts'
 import { partNames, sharesOf } from './profile-shares.ts'
 import { chosenCases } from './rest-cases.ts'
 import { openBenchStores } from './rest-stores.ts'
-import { openRestTargets } from './rest-targets.ts'
+import { openRestTargets, type Target } from './rest-targets.ts'
 
 const CONNECTIONS = 16
 
 /**
  * Prints the processor time of a request: how much our server and PostgreSQL spend on it, beside what the `pg` baseline
- * and PostgreSQL spend, and how our server's own share divides.
+ * (of orders the operator's route) and PostgreSQL spend, and how our server's own share divides.
  */
 export async function profileRest(options: BenchOptions, stops: Stops): Promise<void> {
   if (process.platform !== 'linux') throw new StartupError('The profile reads /proc, which Linux alone has')
@@ -29,7 +29,7 @@ export async function profileRest(options: BenchOptions, stops: Stops): Promise<
   const progress = createProgress({ label: 'Profiling', total: cases.length })
   const rows: string[][] = []
   for (const one of cases) {
-    const timeOf = async (target: 'ours' | 'pg', pid: number) => {
+    const timeOf = async (target: Target, pid: number) => {
       await shoot(one, target, how)
       let requests = 0
       const time = await processorTimeOf({ pid, databaseUrl: server.databaseUrl }, async () => {
@@ -38,7 +38,7 @@ export async function profileRest(options: BenchOptions, stops: Stops): Promise<
       return perRequest(time, requests)
     }
     const ours = await timeOf('ours', server.pid)
-    const baseline = await timeOf('pg', baselinesPid)
+    const baseline = await (one.baselines.includes('pg') ? timeOf('pg', baselinesPid) : timeOf('operator', server.pid))
     const shares = sharesOf(await inspector.profile(() => shoot(one, 'ours', how)))
     const percents = partNames.map((name) => `${Math.round((shares.get(name) ?? 0) * 100)} %`)
     rows.push([one.title, ...ours, ...baseline, ...percents])

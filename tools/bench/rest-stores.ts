@@ -2,10 +2,11 @@ import { createReadStream } from 'node:fs'
 import pg from 'pg'
 import { createProgress } from '../../src/cli/progress.ts'
 import { StartupError } from '../../src/foundation/process/startup-error.ts'
+import { INT32_MAX } from '../../src/foundation/values/int32.ts'
 import { importLines } from '../../test/support/import.ts'
 import { convertRetail } from '../realistic/convert.ts'
 import { fullYear, generatedSource } from '../realistic/generate.ts'
-import { subscribe } from './application.ts'
+import { callRest, subscribe, wide } from './application.ts'
 import type { BenchServer } from './bench-server.ts'
 
 /** A store of the server, and the headers of an application that no throttle holds up. */
@@ -23,6 +24,8 @@ export interface BenchStores {
   readonly year: BenchStore
   /** The sandbox: few products, with long texts, options, categories and pictures. */
   readonly sandbox: BenchStore
+  /** The store of the year by another application, which places orders of products of its own. */
+  readonly till: BenchStore
 }
 
 /** Fills a store through the import route, as a user would. `file` null: with a generated year. */
@@ -51,7 +54,25 @@ export async function openBenchStores(server: BenchServer, file: string | null):
   // What a database that has been up for a while has done by itself; it must not happen in the middle of a measurement.
   await query(server, 'VACUUM ANALYZE')
   await query({ databaseUrl: server.administratorUrl }, 'CHECKPOINT')
-  return { year: await open(Number(Id), year.SecureURL), sandbox: await open(sandbox.id, sandbox.secureUrl) }
+  const opened = await open(Number(Id), year.SecureURL)
+  return {
+    year: opened,
+    sandbox: await open(sandbox.id, sandbox.secureUrl),
+    till: await openTill(server, opened, year.SecureURL).catch(() => opened),
+  }
+}
+
+const placing = { Privileges: { Checkout: ['write'] } }
+
+/** Throws on a server of a commit that knows no such privilege. */
+async function openTill(server: BenchServer, year: BenchStore, secureUrl: string): Promise<BenchStore> {
+  const headers = await subscribe(server, { id: year.id, secureUrl }, wide, placing)
+  await query(server, 'UPDATE "Subscription" SET "ordersPerHour" = $1 WHERE "storeId" = $2', [INT32_MAX, year.id])
+  const products = Array.from({ length: 100 }, (_, index) => ({
+    SKUInfo: { SKU: `TILL-${index}`, Name: 'Sold by the bench', Price: 1.25, Stock: 1_000_000 },
+  }))
+  const made = await callRest(server.baseUrl, year.headers, 'POST', '/Products', products)
+  return { ...year, headers, productIds: (made as { Value: string }[]).map(({ Value }) => Number(Value)) }
 }
 
 async function expectReadable(file: string): Promise<void> {

@@ -14,23 +14,19 @@ export interface CaseMeasurements {
 /** Baselines that mean nothing for the case are missing. */
 export type Round = Readonly<Partial<Record<Target, Measurement>>>
 
-const head = [
-  'request',
-  'answer',
-  'at once',
-  'req/s',
-  'p50 ms',
-  'p99 ms',
-  ...baselines.map((name) => `${name} req/s`),
-  ...baselines.map((name) => `of ${name}`),
-]
+const head = ['request', 'answer', 'at once', 'req/s', 'p50 ms', 'p99 ms']
 
-/** A Markdown table. Ratios are medians of the rounds' own, since what is measured side by side is disturbed alike. */
+/** A Markdown table, with the baselines that its cases have. Ratios are medians of the rounds' own, since what is measured side by side is disturbed alike. */
 export function restTable(results: readonly CaseMeasurements[]): string {
-  return markdownTable(head, results.map(rowOf))
+  const shown = baselines.filter((name) => results.some(({ rounds }) => rounds.some((round) => round[name])))
+  const columns = [...head, ...shown.map((name) => `${name} req/s`), ...shown.map((name) => `of ${name}`)]
+  return markdownTable(
+    columns,
+    results.map((result) => rowOf(result, shown)),
+  )
 }
 
-function rowOf({ title, bytes, connections, rounds }: CaseMeasurements): string[] {
+function rowOf({ title, bytes, connections, rounds }: CaseMeasurements, shown: readonly Baseline[]): string[] {
   const figure = (target: Target, name: keyof Measurement) =>
     median(rounds.map((round) => round[target]?.[name] ?? NaN))
   const ratio = (to: Baseline) =>
@@ -40,8 +36,8 @@ function rowOf({ title, bytes, connections, rounds }: CaseMeasurements): string[
     size(bytes),
     String(connections),
     ...(['perSecond', 'p50Ms', 'p99Ms'] as const).map((name) => number(figure('ours', name))),
-    ...baselines.map((name) => number(figure(name, 'perSecond'))),
-    ...baselines.map((name) => share(ratio(name))),
+    ...shown.map((name) => number(figure(name, 'perSecond'))),
+    ...shown.map((name) => share(ratio(name))),
   ]
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Stops } from './bench.ts'
 import type { BenchServer } from './bench-server.ts'
-import { type Change, changeBody } from './change-body.ts'
+import { type Change, changeBody, changeHeaders } from './change-body.ts'
 import { startChild } from './child.ts'
 import type { Load, Measurement } from './load.ts'
 import type { BaselineSettings } from './rest-baselines.ts'
@@ -47,7 +47,8 @@ export async function openRestTargets(
     shoot: async ({ store, requests }, target, how) => {
       const { id, headers } = stores[store]
       const url = target === 'ours' ? restUrl(server) : `${baselinesUrl}/${target}/${id}`
-      const wanted: Load = { url, headers, ...requests(stores[store]), ...how }
+      const ours: Load = { url, headers, ...requests(stores[store]), ...how }
+      const wanted = target === 'operator' || target === 'keyless' ? byOperator(server, id, ours, target) : ours
       const measurement = await load.ask<Measurement>(wanted)
       await untilIdle(server)
       return measurement
@@ -83,14 +84,31 @@ interface One {
 export function ask(server: BenchServer, { headers }: BenchStore, { method, path, change }: One): Promise<Response> {
   return fetch(`${restUrl(server)}${path}`, {
     method,
-    headers: change ? { ...headers, 'content-type': 'application/json' } : headers,
+    headers: { ...headers, ...(change && changeHeaders(change)) },
     ...(change && { body: changeBody(change) }),
   })
 }
 
-export function restUrl({ baseUrl }: Pick<BenchServer, 'baseUrl'>): string {
-  // By number: the name may be looked up anew for every connection.
-  return `${baseUrl.replace('localhost', '127.0.0.1')}/StoreWebAPI/v1`
+export function restUrl(server: Pick<BenchServer, 'baseUrl'>): string {
+  return `${origin(server)}/StoreWebAPI/v1`
+}
+
+/** By number: the name may be looked up anew for every connection. */
+function origin({ baseUrl }: Pick<BenchServer, 'baseUrl'>): string {
+  return baseUrl.replace('localhost', '127.0.0.1')
+}
+
+/** The same orders at the operator's route. */
+function byOperator(server: BenchServer, storeId: number, { change, ...load }: Load, target: Target): Load {
+  const headers = { authorization: `Bearer ${server.operatorKey}` }
+  const url = `${origin(server)}/admin/stores/${storeId}`
+  return {
+    ...load,
+    url,
+    headers,
+    paths: ['/orders'],
+    ...(change && { change: { ...change, isKeyless: target === 'keyless' } }),
+  }
 }
 
 function keyOf(storeId: number, path: string, change: Change | undefined): string {

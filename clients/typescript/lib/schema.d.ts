@@ -1606,10 +1606,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Place checkout
+         * Create order
          * @description Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. The `Idempotency-Key` stands for the order as long as that is there: the same request returns the same order, whatever happened in between. Needs the write privilege of Checkout.
          */
-        post: operations["placeCheckout"];
+        post: operations["createOrder"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1626,10 +1626,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Quote checkout
+         * Quote order
          * @description Works out what placing the same order would cost now, and stores and reserves nothing. Lines that are out of stock are named, and no refusal. Needs the read privilege of Checkout.
          */
-        post: operations["quoteCheckout"];
+        post: operations["quoteOrder"];
         delete?: never;
         options?: never;
         head?: never;
@@ -12393,7 +12393,7 @@ export interface operations {
             };
         };
     };
-    placeCheckout: {
+    createOrder: {
         parameters: {
             query?: never;
             header: {
@@ -12422,7 +12422,7 @@ export interface operations {
             };
         };
     };
-    quoteCheckout: {
+    quoteOrder: {
         parameters: {
             query?: never;
             header?: {

@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from '../../foundation/database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../../foundation/database/generated/client.ts'
-import { type Sql, sql } from '../../foundation/database/sql.ts'
+import { sql } from '../../foundation/database/sql.ts'
 import { newSigningSecret } from '../../foundation/outbound/standard-webhooks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
@@ -184,30 +184,18 @@ export async function updateApplication(
       if (!after.openToMerchants) await tx.removalNotice.deleteMany({ where: { applicationId: id } })
     }
     if (Privileges !== undefined) {
-      await agreeInStores(tx, { applicationId: id, privileges: Privileges }, (change) =>
-        recordAuditInStores(tx, now, { ...about, action: 'subscription.agreed', ...change }),
-      )
+      const privileges = withoutNamed(Privileges)
+      // What each store has to agree to by name itself stays.
+      const agreed = sql`(${privileges && JSON.stringify(privileges)}::jsonb || (
+        SELECT coalesce(jsonb_object_agg("key", "value"), '{}') FROM jsonb_each("Subscription"."privileges")
+        WHERE "key" = ANY (${Object.keys(namedPrivileges)}::text[])))`
+      const where = sql`"privileges" IS DISTINCT FROM ${agreed}`
+      const given = { privileges: privileges as Prisma.InputJsonValue }
+      await recordAuditInStores(tx, now, { ...about, action: 'subscription.agreed', details: given, where })
+      await tx.$executeRaw`UPDATE "Subscription" SET "privileges" = ${agreed} WHERE "applicationId" = ${id}`
     }
     return applicationOf(after, secrets)
   })
-}
-
-/** Replaces what stores have agreed to, except what they have to agree to by name themselves. `record` is called before. */
-async function agreeInStores(
-  tx: Transaction,
-  { applicationId, privileges }: { readonly applicationId: number; readonly privileges: Privileges },
-  record: (change: { readonly details: Prisma.InputJsonObject; readonly where: Sql }) => Promise<void>,
-): Promise<void> {
-  const given = withoutNamed(privileges)
-  const agreed = sql`(${given && JSON.stringify(given)}::jsonb || (
-    SELECT coalesce(jsonb_object_agg("key", "value"), '{}') FROM jsonb_each("Subscription"."privileges")
-    WHERE "key" = ANY (${Object.keys(namedPrivileges)}::text[])))`
-  await record({
-    details: { privileges: given as Prisma.InputJsonValue },
-    where: sql`"privileges" IS DISTINCT FROM ${agreed}`,
-  })
-  await tx.$executeRaw`
-    UPDATE "Subscription" SET "privileges" = ${agreed} WHERE "applicationId" = ${applicationId}`
 }
 
 /** Replaces the private key of any application as `replacePrivateKey` does. Throws for an unknown id (404). */

@@ -4,7 +4,7 @@ import type { Language } from '../../foundation/texts/language.ts'
 import { type Phrase, Text, t } from '../../foundation/texts/text.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { UNSEEN } from '../../foundation/values/input.ts'
-import { kinds, type MailData, type MailKind, type OwnPath } from './kinds.ts'
+import { kinds, type MailData, type MailKind } from './kinds.ts'
 
 /** What a mail says below its subject, as it is sealed. */
 export interface Content {
@@ -55,7 +55,8 @@ export function render(said: Wording, { language, timeZone, publicUrl }: Setting
     if (value instanceof Date) return format.date(value, timeZone)
     return say(value).slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
   }
-  const link = 'link' in wording.data ? ownAddress(publicUrl, wording.data.link) : null
+  // Never from a request's Host, which anybody chooses.
+  const link = 'link' in wording.data ? publicUrl + wording.data.link : null
   const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...wording.data }).map(([name, value]) => {
     return [
       name,
@@ -104,11 +105,6 @@ export function requireHeaderText(text: string, field: string): string {
 
 function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): Text {
   return kinds[kind][1](data)
-}
-
-/** The whole address of a path of this server. Never from a request's Host, which anybody chooses. */
-function ownAddress(publicUrl: string, path: OwnPath): string {
-  return publicUrl + path
 }
 
 /** A paragraph of the text as HTML shows it. */

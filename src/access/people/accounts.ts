@@ -38,8 +38,6 @@ export type Account = Pick<Developer, keyof typeof accountColumns>
 /** The body of sign-up, `POST /admin/developers` and `POST /admin/stores/{id}/users`. */
 export const newAccount = namedObject({ Email: emailInput, Password: newPasswordInput })
 
-export type NewAccount = z.output<typeof newAccount>
-
 /**
  * Creates a developer's account from Email and Password, and opens a session.
  * Throws where only the operator creates accounts (403), for invalid input (400), for an address that has an account
@@ -130,7 +128,7 @@ export async function listDevelopers({ db }: DataServices, page: Paging): Promis
 /** Creates a developer's account for the operator. Throws for a taken address (409), or one as password (400). */
 export async function createDeveloper(
   { db, now }: DataServices,
-  { Email, Password }: NewAccount,
+  { Email, Password }: z.output<typeof newAccount>,
   actor: Actor,
 ): Promise<Account> {
   refuseNamesAsPassword(Password, { email: Email })

@@ -8,17 +8,15 @@ import type { Store } from '../stores/stores.ts'
 import { insertIdentity } from './identities.ts'
 import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from './passwords.ts'
 
+const { Name, SecureURL, ...others } = storeMembers
+
 /** The body of `POST /admin/stores` (contract §10.1). */
 export const newStore = namedObject({
-  Name: storeMembers.Name,
-  SecureURL: storeMembers.SecureURL,
+  Name,
+  SecureURL,
   Email: emailInput.describe('The e-mail address with which the owner signs in.'),
   Password: newPasswordInput,
-  Currency: storeMembers.Currency,
-  TimeZone: storeMembers.TimeZone,
-  Throttle: storeMembers.Throttle,
-  SecureURLs: storeMembers.SecureURLs,
-  UserKey: storeMembers.UserKey,
+  ...others,
 })
 
 /**

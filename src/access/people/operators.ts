@@ -7,7 +7,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import { notFound } from './accounts.ts'
 import { insertIdentity, refuseTaken } from './identities.ts'
 import { emailInput, hashPassword } from './passwords.ts'
-import { handOverReset } from './reset.ts'
+import { insertResetLink } from './reset.ts'
 
 // The people who run the installation by its pages.
 
@@ -48,7 +48,7 @@ export async function inviteOperator({ db, secrets, now, config }: OperatorServi
     }
     const { identityId, ...operator } = known ?? (await insert())
     const account = { kind: 'operator', email: operator.email, identityId } as const
-    const { link, expiresAt } = await handOverReset(tx, { secrets, now }, account)
+    const { link, expiresAt } = await insertResetLink(tx, { secrets, now }, account)
     return { ...operator, link: config.publicUrl + link, expiresAt }
   })
 }

@@ -3,7 +3,7 @@ import { networkOf } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Actor } from '../audit/audit.ts'
 import { fieldFault, lowerCase, verifyPassword } from './passwords.ts'
-import type { AccountKind, Session } from './sessions.ts'
+import type { Person, Session } from './sessions.ts'
 import { checkCounted, countTry } from './sign-in-delay.ts'
 
 // A signed-in person shows the password once more.
@@ -15,12 +15,7 @@ export interface ByPerson {
 }
 
 /** Returns what the signed-in person signs in with. Customers have none. */
-export function identityOf({ person }: Session): {
-  kind: AccountKind
-  identityId: number
-  email: string
-  locale: string | null
-} {
+export function identityOf({ person }: Session): Exclude<Person, { kind: 'customer' }> {
   if (person.kind === 'customer') throw new Error('A customer has no identity')
   return person
 }

@@ -44,7 +44,7 @@ export async function requestReset(
   await takeAttempt(services, networkOf(address))
   await inTransaction(db, async (tx) => {
     const accounts = await accountsOf(tx, kind, Email)
-    const { link, expiresAt } = await insertLink(tx, services, { kind, email: Email, identityId: null })
+    const { link, expiresAt } = await insertResetLink(tx, services, { kind, email: Email, identityId: null })
     // Anybody may call an account by the address, and the store of it as they like.
     const proved = accounts.filter(({ isProved }) => isProved)
     const data = { link, expiresAt, accounts: accountsInWords(kind, proved) }
@@ -58,18 +58,10 @@ export async function requestReset(
 }
 
 /**
- * Makes a link that the operator hands over to a person, for one identity: others of the address may be somebody else's, because who
- * opens it proves nothing of the address. Ends earlier ones of the identity.
+ * Makes a link for a new password, and ends earlier ones. One that the operator hands over to a person is for one identity: others of
+ * the address may be somebody else's, because who opens it proves nothing of the address. A mailed one is for all (`identityId` null).
  */
-export async function handOverReset(
-  tx: Transaction,
-  services: Pick<ResetServices, 'secrets' | 'now'>,
-  account: { kind: AccountKind; email: string; identityId: number },
-): Promise<{ link: string; expiresAt: Date }> {
-  return insertLink(tx, services, account)
-}
-
-async function insertLink(
+export async function insertResetLink(
   tx: Transaction,
   services: Pick<ResetServices, 'secrets' | 'now'>,
   { kind, email, identityId }: { kind: AccountKind; email: string; identityId: number | null },

@@ -199,12 +199,13 @@ export interface Tx extends Caller {
 /**
  * Runs the steps of a change in one transaction, then records the raised events, so that they exist exactly if the
  * change does, and stores the answer of the request. The answer is last, because repetitions of the request wait from
- * then on.
+ * then on. `close` sends a last statement that undoes the change by failing, so that the commit leaves with it.
  */
 export async function inChange<T>(
   caller: Caller,
   steps: (tx: Tx) => Promise<T>,
   remember?: (tx: Tx, result: T) => Promise<void>,
+  close?: (tx: Tx, result: T) => Promise<unknown>,
 ): Promise<T> {
   // A retried transaction starts without raised events.
   let raised: RaisedEvents = new Map()
@@ -215,7 +216,7 @@ export async function inChange<T>(
     const last = await recordEvents(tx, [...raised.values()])
     // Whether the answer is still this attempt's to store decides on the change.
     if (remember) await Promise.all([last(), remember(tx, result)])
-    else await endWith(db, last())
+    else await endWith(db, close ? allInOrder([last(), close(tx, result)]) : last())
     return result
   })
   if (raised.size > 0) announce(caller.db, eventsChannel)

@@ -58,7 +58,7 @@ export function readWhole(
 }
 
 /** Refusals that one names: more than anybody mends at once. */
-const REFUSALS_MAX = 100
+export const REFUSALS_MAX = 100
 
 /**
  * Throws one refusal (400) of everything that is wrong: of a strict request also what it would ignore, of a lenient one the first of

@@ -1,13 +1,21 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { accessesOf } from '../../access/applications/privileges.ts'
 import { privilegeInWords } from '../../access/applications/privileges-input.ts'
-import { applicationKindNote, applicationKinds, applicationName } from '../../access/applications/settings-input.ts'
+import {
+  type AddressRules,
+  applicationKindNote,
+  applicationKinds,
+  applicationName,
+  rulesWithoutSettings,
+  type SettingsRules,
+} from '../../access/applications/settings-input.ts'
 import type { Access, Privileges } from '../../engine/caller.ts'
 import { privilegedServices } from '../../shop/registry.ts'
 import type { Privilege } from '../../shop/staff/roles.ts'
-import { commonRefusals, refusal, replayed, routesOf } from '../server/json/json-routes.ts'
+import { commonRefusals, jsonBody, refusal, replayed, routesOf } from '../server/json/json-routes.ts'
 import { retryAfter } from '../server/json/openapi.ts'
 
 export const id = z.int32().min(1)
@@ -45,6 +53,18 @@ export const applicationShape = {
     'The privileges that the application requests from stores. Null: everything, including services that come later.',
   ),
   DateCreated: time.describe('The time at which the application was registered.'),
+}
+
+/** The body of an application's settings. What addresses it may have depends on settings of the server. */
+export function applicationBody<S extends z.ZodType>(
+  schemaOf: (rules: SettingsRules) => S,
+  sent: (request: FastifyRequest) => unknown,
+  example: object,
+) {
+  return jsonBody(schemaOf(rulesWithoutSettings(privilegedServices)), example, {
+    schemaFor: ({ outbound }: { outbound: AddressRules }) => schemaOf({ services: privilegedServices, outbound }),
+    sent,
+  })
 }
 
 /** Routes of one store, for the operator and those of its people who have the privilege. */

@@ -71,15 +71,14 @@ const decideOperation: Operation = {
   responses: {
     200: jsonAnswer(
       'The same for the script of the page, which opens PostBackURL in a popup and continues to Location.',
-      {
-        type: 'object',
-        properties: {
+      closedObject(
+        {
           PostBackURL: { ...text, description: 'The address to which the application asks to send the merchant next.' },
           Location: { ...text, description: 'The address to which the browser continues.' },
         },
-        required: ['Location'],
-        additionalProperties: false,
-      },
+        undefined,
+        ['PostBackURL'],
+      ),
     ),
     302: ledOn(backToApplication),
     303: ledOn('Back to the page, or to the sign-in.'),

@@ -26,7 +26,7 @@ import { pageQuery } from '../server/json/parameters.ts'
 const account = record<Account>('Account')({
   Id: id.describe('The number of the account, by which addresses name it.'),
   Email: z.string().describe('The e-mail address with which the developer signs in.'),
-  DateCreated: [time.describe('The time at which the account was opened.'), (from) => from.createdAt.toISOString()],
+  DateCreated: time.describe('The time at which the account was opened.'),
 })
 
 const member = record<Member>('Member')({
@@ -35,10 +35,7 @@ const member = record<Member>('Member')({
   Role: z
     .string()
     .describe('The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
-  DateCreated: [
-    time.describe('The time at which the person joined the store.'),
-    (from) => from.createdAt.toISOString(),
-  ],
+  DateCreated: time.describe('The time at which the person joined the store.'),
 })
 
 const invitation = record<MadeInvitation>('Invitation')({
@@ -46,7 +43,7 @@ const invitation = record<MadeInvitation>('Invitation')({
   Email: z.string().describe('The e-mail address that is invited.'),
   Role: z.string().describe('The role that the person gets by joining.'),
   Link: z.string().nullable().describe('The link by which the person joins, to hand over. Null: it was mailed.'),
-  ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
+  ExpiresAt: time.describe('The time at which the link expires.'),
 })
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }

@@ -9,13 +9,11 @@ import {
   updateApplication,
 } from '../../access/applications/applications.ts'
 import { keyRotation } from '../../access/applications/private-keys.ts'
-import { rulesWithoutSettings, type SettingsRules } from '../../access/applications/settings-input.ts'
+import type { AddressRules } from '../../access/applications/settings-input.ts'
 import type { AccessServices } from '../../access/stores/access-changes.ts'
 import type { JoiningServices } from '../../foundation/database/client.ts'
-import type { Outbound } from '../../foundation/outbound/outbound.ts'
-import { privilegedServices } from '../../shop/registry.ts'
 import { actorOf } from '../html/request.ts'
-import { applicationShape, broughtAlong, operatorRoute, time } from '../html/route-groups.ts'
+import { applicationBody, applicationShape, broughtAlong, operatorRoute, time } from '../html/route-groups.ts'
 import { jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
@@ -26,10 +24,7 @@ const application = record<Application>('Application')({
   Kind: applicationShape.Kind,
   PublicKey: applicationShape.PublicKey,
   PrivateKey: applicationShape.PrivateKey,
-  DatePrivateKeyBrought: [
-    time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
-    (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
-  ],
+  DatePrivateKeyBrought: time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
   OpenToMerchants: z
     .boolean()
     .describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
@@ -40,12 +35,7 @@ const application = record<Application>('Application')({
   DateCreated: [applicationShape.DateCreated, (from) => from.createdAt.toISOString()],
 })
 
-type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }
-
-function applicationBody<S extends z.ZodType>(schemaOf: (rules: SettingsRules) => S, example: object) {
-  const schemaFor = ({ outbound }: RegisterServices) => schemaOf({ services: privilegedServices, outbound })
-  return jsonBody(schemaOf(rulesWithoutSettings(privilegedServices)), example, { schemaFor })
-}
+type RegisterServices = JoiningServices & { readonly outbound: AddressRules }
 
 export const applicationRoutes = [
   operatorRoute('GET /admin/applications', {
@@ -63,7 +53,7 @@ export const applicationRoutes = [
     summary: 'Register an application',
     description:
       '`PublicKey` and `PrivateKey` are those that the application has from another platform; they come together, and with `Privileges`. Such an application works in the stores that the operator names, and in no other: merchants do not find it, and it has no OAuth and no callbacks until `OpenToMerchants` is set.',
-    body: applicationBody(newApplication, {
+    body: applicationBody(newApplication, ({ body }) => body, {
       Name: 'Order sync',
       Privileges: { Orders: ['read', 'write'], Products: ['read'] },
     }),
@@ -77,7 +67,7 @@ export const applicationRoutes = [
     description:
       'Members that are left out stay. Privileges that are taken away end at once in every store; new ones count in a store once its merchant has agreed.',
     ids: { id: 'The application.' },
-    body: applicationBody(changedApplication, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
+    body: applicationBody(changedApplication, ({ body }) => body, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },
     run: ({ request, ids, body }, services: AccessServices & RegisterServices) =>
       updateApplication(services, ids.id, body(), actorOf(request)),

@@ -9,7 +9,7 @@ const mail = record<MailboxMail>('Mail')({
   Kind: z.string().describe('What it is for: `invitation`, `reset` or `address-change`.'),
   To: [z.string().describe('The e-mail address that it is for.'), (from) => from.recipient],
   Text: z.string().describe('What it says, with its link on a line of its own.'),
-  DateCreated: [time.describe('The time at which it was written.'), (from) => from.createdAt.toISOString()],
+  DateCreated: time.describe('The time at which it was written.'),
 })
 
 export const mailRoutes = [

@@ -10,7 +10,7 @@ const operator = record<InvitedOperator>('Operator')({
   Id: id.describe('The number of the operator’s account.'),
   Email: z.string().describe('The e-mail address with which the operator signs in.'),
   Link: z.string().describe('The link to hand over, by which the person chooses a password, once.'),
-  ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
+  ExpiresAt: time.describe('The time at which the link expires.'),
 })
 
 export const namedOperatorRoutes = [

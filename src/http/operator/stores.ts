@@ -56,7 +56,7 @@ const cartApi = z
 const store = record<ShownStore>('Store')({
   Id: id.describe('The number of the store, by which addresses name it.'),
   Name: z.string().describe(storeWords.Name),
-  SecureURL: [z.string().describe(storeWords.SecureURL), (from) => from.secureUrl],
+  SecureURL: z.string().describe(storeWords.SecureURL),
   SecureURLs: [
     z
       .array(z.string())
@@ -73,10 +73,7 @@ const store = record<ShownStore>('Store')({
       ),
     (from) => from.userKey ?? undefined,
   ],
-  DateUserKeyBrought: [
-    time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
-    (from) => from.userKeyBroughtAt?.toISOString() ?? null,
-  ],
+  DateUserKeyBrought: time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
   Currency: z.string().describe('The ISO 4217 code of the currency of all amounts in the store.'),
   TimeZone: z.string().describe('The time zone of the times in its records, by its name in the IANA database.'),
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
@@ -85,15 +82,12 @@ const store = record<ShownStore>('Store')({
     z.literal(true).optional().describe('It is a developer’s own, to try things out in. Other stores lack the member.'),
     (from) => from.isTest || undefined,
   ],
-  DateCreated: [time.describe('The time at which the store was opened.'), (from) => from.createdAt.toISOString()],
+  DateCreated: time.describe('The time at which the store was opened.'),
 })
 
 const openedStore = record<Store>('NewStore')({
   Id: id.describe('The number of the new store, by which addresses name it.'),
-  SecureURL: [
-    z.string().describe('The address of the shop as it is stored. Requests name the store by it.'),
-    (from) => from.secureUrl,
-  ],
+  SecureURL: z.string().describe('The address of the shop as it is stored. Requests name the store by it.'),
   UserKey: z.string().describe('The key of the store for cartAPI.'),
 })
 

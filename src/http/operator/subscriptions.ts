@@ -21,10 +21,7 @@ const subscription = record<Subscription>('Subscription')({
   Name: z.string().describe('The name of the application as merchants read it.'),
   PublicKey: z.string().describe('The public key of the application.'),
   Token: z.string().describe('The token by which the application reaches the store.'),
-  DateTokenBrought: [
-    time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
-    (from) => from.tokenBroughtAt?.toISOString() ?? null,
-  ],
+  DateTokenBrought: time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
   Privileges: privileges.describe('The privileges that the store granted. Null: everything.'),
   PrivilegesAsked: [
     privileges.describe(
@@ -32,15 +29,12 @@ const subscription = record<Subscription>('Subscription')({
     ),
     (from) => from.askedPrivileges,
   ],
-  PostBackURL: [
-    z.string().nullable().describe('The address to which the application asked to send the merchant next. Null: none.'),
-    (from) => from.postBackUrl,
-  ],
-  DateLastUsed: [
-    time.nullable().describe('The time of the last request with the token. Null: there was none.'),
-    (from) => from.lastUsedAt?.toISOString() ?? null,
-  ],
-  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
+  PostBackURL: z
+    .string()
+    .nullable()
+    .describe('The address to which the application asked to send the merchant next. Null: none.'),
+  DateLastUsed: time.nullable().describe('The time of the last request with the token. Null: there was none.'),
+  DateCreated: time.describe('The time at which the store granted access.'),
 })
 
 const token = record<Subscribed>('SubscriptionToken')({

@@ -162,6 +162,7 @@ function filesOf({ guides, services, policy, releases }: Sources, publicUrl: str
 
 - [OpenAPI 3.1](${publicUrl}/openapi.json): every operation, with examples
 - [Conventions](${publicUrl}${CONVENTIONS}.md): keys, formats, pages of lists, retries, errors, limits
+- [Codes of errors](${publicUrl}/docs/errors): what each means, and whether to repeat
 - [Changelog](${publicUrl}${CHANGELOG}), and its [feed](${publicUrl}${CHANGELOG}.atom)
 
 ## Guides

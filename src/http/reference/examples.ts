@@ -27,8 +27,8 @@ export const examples: Examples = {
   updateCategoryOptionSet: { path: { categoryid: 7, optionsetid: 1 }, body: { OptionRequired: false } },
   listCategoryProducts: { path: { categoryid: 7 } },
 
-  quoteCheckout: { body: { OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }] } },
-  placeCheckout: {
+  quoteOrder: { body: { OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }] } },
+  createOrder: {
     body: {
       BillingFirstName: 'Ann',
       BillingLastName: 'Ashe',

@@ -78,9 +78,7 @@ function describer(document: ApiDocument, publicUrl: string) {
   }
   const followed = <T extends object>(value: T | Ref): T =>
     '$ref' in value ? (targetOf(document, value.$ref) as T) : value
-  const [service] = document.servers
-  const version = service?.variables.version.default ?? ''
-  const root = (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)
+  const root = rootOf(document, publicUrl)
 
   return (path: string, item: PathItem, event?: string) =>
     methods.flatMap((method) => {
@@ -112,6 +110,12 @@ function describer(document: ApiDocument, publicUrl: string) {
         ...(event === undefined ? requestsOf(of, path, item, publicUrl) : { curl: '', typescript: '' }),
       }
     })
+}
+
+/** Of the services, below the server: `/StoreWebAPI/v1`. */
+function rootOf({ servers: [service] }: ApiDocument, publicUrl: string): string {
+  const version = service?.variables.version.default ?? ''
+  return (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)
 }
 
 function targetOf(document: ApiDocument, pointer: string): unknown {

@@ -78,10 +78,9 @@ function servePages(
     client ??= import('./client-package.ts').then(({ packClient }) => packClient())
     return sendTagged(request, reply, await client, 'application/gzip')
   })
-  app.get('/docs/*', { config }, (request, reply) => {
-    const { '*': rest = '' } = request.params as { '*'?: string }
-    return sendKept(request, reply, `/docs/${rest}`)
-  })
+  app.get('/docs/*', { config }, (request, reply) =>
+    sendKept(request, reply, `/docs/${(request.params as { '*': string })['*']}`),
+  )
   app.get('/docs/search', { config }, async (request, reply) => {
     const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
     return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { checkoutType } from '../../../src/shop/resources/orders/checkout/body.ts'
+import { quoteType } from '../../../src/shop/resources/orders/checkout/quote.ts'
 import { refundType } from '../../../src/shop/resources/orders/refunds.ts'
-import { dialects, inDialect, recordsIn } from './dialects.ts'
+import { dialects, inDialect, recordsIn, written } from './dialects.ts'
 import { newWholeRecord } from './records.ts'
 import type { Stage } from './stage.ts'
 
@@ -20,5 +22,19 @@ export function belowOrders(stage: () => Stage): void {
     expect(recordsIn(answer, dialect, refundType)).toMatchObject([
       { RefundTotal: 7, RMAID: 0, RefundItemList: [named] },
     ])
+  })
+
+  test.each(dialects)('an order is quoted and placed in $version and $format', async (dialect) => {
+    const { home } = stage()
+    const CatalogID = await home.add('/Products', {
+      SKUInfo: { SKU: `CHECKOUT ${dialect.version} ${dialect.format}`, Name: 'Bag', Price: 20, Stock: 5 },
+    })
+    const body = { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 2 }] }
+    const sent = inDialect(dialect, written(dialect, body, checkoutType))
+    const [quoted] = recordsIn(await home.call('POST', '/Checkout/Quote', sent), dialect, quoteType)
+    expect(quoted).toMatchObject({ OrderAmount: 40, CanBePlaced: true, OrderItemList: [{ ItemUnitPrice: 20 }] })
+    const headers = { 'idempotency-key': `${dialect.version}-${dialect.format}` }
+    const answer = await home.call('POST', '/Checkout', { ...sent, headers })
+    expect([answer.statusCode, answer.body]).toEqual([201, expect.stringMatching(/OrderAmount\W+40\b/)])
   })
 }

@@ -3,6 +3,7 @@ import { subscribe } from '../../../src/access/applications/subscriptions/subscr
 import type { Access } from '../../../src/engine/caller.ts'
 import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Service } from '../../../src/shop/registry.ts'
+import { allPrivileges } from '../../../src/shop/registry.ts'
 import { operator } from '../../support/actors.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../../support/store.ts'
 import { dayOfA, dayOfB, type Fixture, fixtures, type References } from './fixtures.ts'
@@ -50,7 +51,7 @@ export function fixtureOf({ service }: Resource): Fixture {
 }
 
 export async function openShop(server: TestServer, fixture: Fixture, idsAbove = 0, timeZone?: string): Promise<Shop> {
-  const shop = await server.openStore(timeZone === undefined ? {} : { timeZone })
+  const shop = await server.openStore({ privileges: allPrivileges, ...(timeZone !== undefined && { timeZone }) })
   if (idsAbove > 0) await raiseCounters(server, shop, idsAbove)
   return { ...shop, references: (await fixture.prepare?.(shop)) ?? {} }
 }

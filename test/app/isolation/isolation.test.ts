@@ -82,6 +82,7 @@ const formBodies: Readonly<Record<string, object>> = {
   'POST /admin/customers/:id/notes': { Note: 'Rings twice' },
   'POST /admin/people/:id': { Role: 'orders' },
   'POST /admin/modules/rest-api/:subscriptionId/bodies': { Keep: 'true' },
+  'POST /admin/modules/rest-api/:subscriptionId/orders': { OrdersPerHour: '5' },
   'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },
 }
 
@@ -417,7 +418,7 @@ GET /admin/history  GET /admin/outbox
 GET /admin/people  POST /admin/people/invitations  GET /admin/people/roles/new  POST /admin/people/roles
 GET /operator/reset  POST /operator/reset  POST /operator/reset/password  POST /admin/operators  POST /admin/account/alerts
 POST /admin/account/language  POST /developers/account/language
-GET /account/tokens  POST /account/tokens  GET /developers/account/tokens  POST /developers/account/tokens  POST /admin/account/new-token  POST /developers/account/new-token
+GET /docs/client.tgz  GET /account/tokens  POST /account/tokens  GET /developers/account/tokens  POST /developers/account/tokens  POST /admin/account/new-token  POST /developers/account/new-token
 GET /admin/invitations  POST /admin/invitations  POST /admin/invitations/accept  GET /admin/reset  POST /admin/reset  POST /admin/reset/password
 GET /developers/reset  POST /developers/reset  POST /developers/reset/password
 GET /admin/account/address  POST /admin/account/address  POST /admin/account/address/change  POST /admin/account/join

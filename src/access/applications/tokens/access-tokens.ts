@@ -120,20 +120,23 @@ export async function exchangeCode(services: AccessServices, exchange: CodeExcha
   const codeHashes = secrets.lookups(exchange.code)
   const applicationId = exchange.client.id
   // Checked first, so that an arbitrary text sent as a code does not invalidate the cached callers.
-  const [known] = await db.$queryRaw<{ codeHash: string }[]>`
-    SELECT "codeHash" FROM "AuthorizationCode" WHERE "codeHash" = ANY (${codeHashes}) AND "applicationId" = ${applicationId}
-    UNION ALL
-    SELECT "codeHash" FROM "AccessToken" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
-    WHERE "codeHash" = ANY (${codeHashes}) AND "applicationId" = ${applicationId}
-    UNION ALL
-    SELECT "codeHash" FROM "AccessGrant" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
+  const [known] = await db.$queryRaw<KnownCode[]>`
+    SELECT "codeHash", "subscriptionId" FROM (
+      SELECT "codeHash", "subscriptionId" FROM "AuthorizationCode"
+      UNION ALL SELECT "codeHash", "subscriptionId" FROM "AccessToken"
+      UNION ALL SELECT "codeHash", "subscriptionId" FROM "AccessGrant"
+    ) AS "known" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
     WHERE "codeHash" = ANY (${codeHashes}) AND "applicationId" = ${applicationId}`
-  const outcome = known
-    ? await changeAccess(services, (tx) => present(tx, services, known.codeHash, exchange))
-    : unknown
+  const outcome = known ? await changeAccess(services, (tx) => present(tx, services, known, exchange)) : unknown
   // Thrown after the transaction commits, because its changes must persist.
   if (typeof outcome === 'string') throw new StoreFailure('invalid-value', outcome, { field: 'code' })
   return outcome
+}
+
+/** A code that was issued to the client, whether it still works or not. */
+interface KnownCode {
+  readonly codeHash: string
+  readonly subscriptionId: number
 }
 
 const unknown = 'This code was not issued to this client'
@@ -142,23 +145,16 @@ const unknown = 'This code was not issued to this client'
 async function present(
   tx: Transaction,
   services: AccessServices,
-  codeHash: string,
+  { codeHash, subscriptionId }: KnownCode,
   exchange: CodeExchange,
 ): Promise<IssuedToken | string> {
   const { now } = services
   const { client, actor } = exchange
   // Serializes requests with the subscription's codes, and the removal of the subscription.
-  const [subscription] = await tx.$queryRaw<{ id: number; storeId: number }[]>`
-    SELECT "id", "storeId" FROM "Subscription" WHERE "id" = (
-      SELECT "subscriptionId" FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash}
-      UNION ALL
-      SELECT "subscriptionId" FROM "AccessToken" WHERE "codeHash" = ${codeHash}
-      UNION ALL
-      SELECT "subscriptionId" FROM "AccessGrant" WHERE "codeHash" = ${codeHash}
-      LIMIT 1
-    ) FOR NO KEY UPDATE`
+  const [subscription] = await tx.$queryRaw<{ storeId: number }[]>`
+    SELECT "storeId" FROM "Subscription" WHERE "id" = ${subscriptionId} FOR NO KEY UPDATE`
   if (!subscription) return unknown
-  const { id: subscriptionId, storeId } = subscription
+  const { storeId } = subscription
   const about = { actor, ...aboutApplication(client), storeId }
   const code = await tx.authorizationCode.findUnique({ where: { codeHash } })
   if (!code || code.usedAt) {
@@ -262,7 +258,7 @@ export async function refreshAccess(services: AccessServices, refresh: Refresh):
     return outcome
   }
   const reason = 'a former refresh token was presented'
-  await endGrant(services, { ...found, client, actor: refresh.actor, reason })
+  await endAccess(services, { storeId: found.storeId, client, actor: refresh.actor, reason }, ofGrant(found.id))
   const message = 'This refresh token was used before; the access that it belongs to is revoked'
   throw new StoreFailure('invalid-value', message, { field: 'refresh_token' })
 }
@@ -313,22 +309,27 @@ async function findGrant(db: Db, { id: applicationId }: OAuthClient, refreshToke
 }
 
 interface Ending {
-  readonly id: number
   readonly storeId: number
   readonly client: OAuthClient
   readonly actor: Actor
   readonly reason: string
 }
 
-/** Ends a grant with its tokens. Once this resolves, they are refused in this process, and within moments in the others. */
-async function endGrant(services: AccessServices, { id, storeId, client, actor, reason }: Ending): Promise<void> {
+/** Ends what `remove` deletes. Once this resolves, it is refused in this process, and within moments in the others. */
+async function endAccess(
+  services: AccessServices,
+  { storeId, client, actor, reason }: Ending,
+  remove: (tx: Transaction) => Promise<{ count: number }>,
+): Promise<void> {
   await changeAccess(services, async (tx) => {
-    const { count } = await tx.accessGrant.deleteMany({ where: { id } })
-    if (count === 0) return
+    if ((await remove(tx)).count === 0) return
     const about = { actor, ...aboutApplication(client), storeId }
     await recordAudit(tx, services.now, { ...about, action: 'token.revoked', details: { reason } })
   })
 }
+
+/** Deletes a grant with its tokens. */
+const ofGrant = (id: number) => (tx: Transaction) => tx.accessGrant.deleteMany({ where: { id } })
 
 /** Returns what does not match the code's binding; null if everything matches. */
 function faultIn({ redirectUri, verifier }: CodeExchange, code: AuthorizationCode): string | null {
@@ -356,10 +357,10 @@ export async function revokeToken(
   services: AccessServices,
   { client, token, actor }: { client: OAuthClient; token: string; actor: Actor },
 ): Promise<void> {
-  const { db, secrets, now } = services
-  const reason = 'the application asked for it'
+  const { db, secrets } = services
+  const by = { client, actor, reason: 'the application asked for it' }
   const grant = await findGrant(db, client, token)
-  if (grant !== null) return endGrant(services, { ...grant, client, actor, reason })
+  if (grant !== null) return endAccess(services, { storeId: grant.storeId, ...by }, ofGrant(grant.id))
   const tokenHash = { in: secrets.lookups(token) }
   const applicationId = client.id
   const found = await db.accessToken.findFirst({
@@ -371,12 +372,7 @@ export async function revokeToken(
     const message = 'This is the token of the subscription: it ends when the merchant removes the application'
     throw new StoreFailure('invalid-state', message, { field: 'token' })
   }
-  const { storeId } = found.subscription
-  if (found.grantId !== null) return endGrant(services, { id: found.grantId, storeId, client, actor, reason })
-  await changeAccess(services, async (tx) => {
-    const { count } = await tx.accessToken.deleteMany({ where: { tokenHash } })
-    if (count === 0) return
-    const about = { actor, ...aboutApplication(client), storeId }
-    await recordAudit(tx, now, { ...about, action: 'token.revoked', details: { reason } })
-  })
+  const { grantId, subscription } = found
+  const ofToken = (tx: Transaction) => tx.accessToken.deleteMany({ where: { tokenHash } })
+  await endAccess(services, { ...subscription, ...by }, grantId === null ? ofToken : ofGrant(grantId))
 }

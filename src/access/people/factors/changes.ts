@@ -55,7 +55,7 @@ export async function listFactors({ db, now }: DataServices, session: Session): 
   return { authenticatorSince, passkeys, recoveryCodes: _count.recoveryCodes, endAt }
 }
 
-type Locked = FactorColumns & { readonly totpSealed: string | null }
+type Locked = FactorColumns & { readonly id: number; readonly totpSealed: string | null }
 
 /**
  * Runs `work` under the lock of the person's identity, after what an operator's removal has ended is gone. Throws where the person was
@@ -66,14 +66,14 @@ async function changing<T>(
   session: Session,
   work: (tx: Transaction, identity: Locked) => Promise<T>,
 ): Promise<T> {
-  const { identityId } = identityOf(session)
-  const columns = { totpSealed: true, ...factorColumns } as const
+  const { identityId: id } = identityOf(session)
+  const columns = { id: true, totpSealed: true, ...factorColumns } as const
   return inTransaction(db, async (tx) => {
     await lockIdentity(tx, session)
-    const identity = await tx.identity.findUniqueOrThrow({ where: { id: identityId }, select: columns })
+    const identity = await tx.identity.findUniqueOrThrow({ where: { id }, select: columns })
     if (identity.factorsEndAt === null || identity.factorsEndAt > now()) return work(tx, identity)
-    await deleteFactors(tx, now, identityId)
-    return work(tx, { totpSealed: null, totpSince: null, passkeySince: null, factorsEndAt: null })
+    await deleteFactors(tx, now, id)
+    return work(tx, { id, totpSealed: null, totpSince: null, passkeySince: null, factorsEndAt: null })
   })
 }
 
@@ -82,11 +82,10 @@ const alreadyThere = () =>
 
 /** Makes a key for an authenticator app, in place of one that was not confirmed. Throws where an app is in force already (409). */
 export async function startAuthenticator(services: FactorServices, session: Session): Promise<void> {
-  const { identityId } = identityOf(session)
-  await changing(services, session, async (tx, { totpSince }) => {
+  await changing(services, session, async (tx, { id, totpSince }) => {
     if (totpSince !== null) throw alreadyThere()
     const data = { totpSealed: services.secrets.seal(newTotpKey()), totpUsed: null }
-    await tx.identity.update({ where: { id: identityId }, data })
+    await tx.identity.update({ where: { id }, data })
   })
 }
 
@@ -113,7 +112,6 @@ export async function confirmAuthenticator(
   actor: Actor,
 ): Promise<string[]> {
   const { secrets, now } = services
-  const { identityId } = identityOf(session)
   const { Code } = readInput(confirmation, input)
   return changing(services, session, async (tx, identity) => {
     if (identity.totpSince !== null) throw alreadyThere()
@@ -124,7 +122,7 @@ export async function confirmAuthenticator(
       throw fieldFault('Code', 'is not the code of this moment; if it is right, check the clock of the device')
     }
     const data = { totpSince: now(), totpUsed: period }
-    await tx.identity.update({ where: { id: identityId }, data })
+    await tx.identity.update({ where: { id: identity.id }, data })
     await note(tx, services, session, actor, {
       action: 'factor.authenticator-added',
       what: t('An authenticator app was added.'),
@@ -144,21 +142,19 @@ async function afterAdding(
   before: Locked,
   actor: Actor,
 ): Promise<string[]> {
-  const { identityId } = identityOf(session)
-  if (before.factorsEndAt !== null) await keepFactors(tx, services.now, identityId, actor)
+  if (before.factorsEndAt !== null) await keepFactors(tx, services.now, before.id, actor)
   if (before.totpSince !== null || before.passkeySince !== null) return []
-  await endSessionsOfIdentity(tx, identityId, session.id)
-  return renewCodes(tx, services.secrets, identityId)
+  await endSessionsOfIdentity(tx, before.id, session.id)
+  return renewCodes(tx, services.secrets, before.id)
 }
 
 /** Removes the authenticator app; with the last factor, the recovery codes. Throws where there is none (404). */
 export async function removeAuthenticator(services: FactorServices, session: Session, actor: Actor): Promise<void> {
-  const { identityId } = identityOf(session)
-  await changing(services, session, async (tx, { totpSince, passkeySince }) => {
+  await changing(services, session, async (tx, { id, totpSince, passkeySince }) => {
     if (totpSince === null) throw new StoreFailure('not-found', 'There is no authenticator app')
     const data = { totpSealed: null, totpSince: null, totpUsed: null }
-    await tx.identity.update({ where: { id: identityId }, data })
-    if (passkeySince === null) await afterLast(tx, identityId)
+    await tx.identity.update({ where: { id }, data })
+    if (passkeySince === null) await afterLast(tx, id)
     const about = { action: 'factor.authenticator-removed', what: t('The authenticator app was removed.') } as const
     await note(tx, services, session, actor, about)
   })
@@ -171,8 +167,7 @@ async function afterLast(tx: Transaction, identityId: number): Promise<void> {
 
 /** Replaces the recovery codes and returns the new ones. Throws where there is no factor that they could replace (409). */
 export async function newRecoveryCodes(services: FactorServices, session: Session, actor: Actor): Promise<string[]> {
-  const { identityId } = identityOf(session)
-  return changing(services, session, async (tx, { totpSince, passkeySince }) => {
+  return changing(services, session, async (tx, { id, totpSince, passkeySince }) => {
     if (totpSince === null && passkeySince === null) {
       throw new StoreFailure('invalid-state', 'Recovery codes come with a second factor: set one up first')
     }
@@ -180,7 +175,7 @@ export async function newRecoveryCodes(services: FactorServices, session: Sessio
       action: 'factor.codes-renewed',
       what: t('New recovery codes were made.'),
     })
-    return renewCodes(tx, services.secrets, identityId)
+    return renewCodes(tx, services.secrets, id)
   })
 }
 
@@ -206,10 +201,10 @@ export async function addPasskey(
   actor: Actor,
 ): Promise<string[]> {
   const { now } = services
-  const { identityId } = identityOf(session)
   const { Name, Credential } = readInput(newPasskey, input)
   const made = await verifyNewPasskey(services, identityOf(session), Credential)
   return changing(services, session, async (tx, identity) => {
+    const { id: identityId } = identity
     if ((await tx.passkey.count({ where: { identityId } })) >= PASSKEYS_MAX) throw tooMany()
     const createdAt = now()
     const data = [{ ...made, name: Name, identityId, createdAt }]

@@ -20,7 +20,7 @@ import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import { readIds, wholeNumber } from '../../server/json/parameters.ts'
-import { paymentChips } from '../records/order-words.ts'
+import { type Chip, paymentChips } from '../records/order-words.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -74,6 +74,7 @@ const shownColumns = {
   statusId: true,
   orderAmount: true,
   payment: true,
+  paidOnline: true,
 } as const
 
 type ShownRow = Prisma.OrderGetPayload<{ select: typeof shownColumns }>
@@ -83,6 +84,9 @@ function seenStatus(statusId: number, payment: PaymentState): number {
   return statusId === statusUnpaid && !isOwed(payment) ? statusNew : statusId
 }
 
+/** To a customer, money that a payment service has reserved is not owed. */
+const authorised: Chip = { text: t('Payment authorised'), tone: 'ok' }
+
 /** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
 function orderOf(row: ShownRow, statuses: StatusTexts) {
   const payment = row.payment as PaymentState
@@ -91,7 +95,7 @@ function orderOf(row: ShownRow, statuses: StatusTexts) {
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
     date: row.orderDate,
     status: statuses.textOf(seenStatus(row.statusId, payment)),
-    payment: paymentChips[payment],
+    payment: row.paidOnline && isOwed(payment) ? authorised : paymentChips[payment],
     total: row.orderAmount.toNumber(),
   }
 }

@@ -44,10 +44,9 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
   Kind: applicationShape.Kind,
   PublicKey: applicationShape.PublicKey,
   PrivateKey: applicationShape.PrivateKey,
-  FormerPrivateKeyUntil: [
-    time.nullable().describe('The time until which the former private key works. Null: it does not.'),
-    (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
-  ],
+  FormerPrivateKeyUntil: time
+    .nullable()
+    .describe('The time until which the former private key works. Null: it does not.'),
   CallBackURL: [applicationShape.CallBackURL, (from) => from.callbackUrl],
   CallBackSecret: [
     z.string().describe('The secret that signs callbacks, by the Standard Webhooks scheme.'),

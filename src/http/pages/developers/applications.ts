@@ -14,19 +14,17 @@ import {
   type UsingStore,
 } from '../../../access/applications/own/own-applications.ts'
 import { samePrivileges } from '../../../access/applications/privileges.ts'
-import { rulesWithoutSettings } from '../../../access/applications/settings-input.ts'
 import type { MailServices } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
-import { privilegedServices } from '../../../shop/registry.ts'
 import { requireProof } from '../../html/guard.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, isByToken, wantsHtml } from '../../html/request.ts'
-import { developerRoute, id, privileges, time } from '../../html/route-groups.ts'
+import { applicationBody, developerRoute, id, privileges, time } from '../../html/route-groups.ts'
 import { deprecationHeaders, withDeprecation } from '../../server/json/deprecations.ts'
-import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
+import { done, many, one, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import {
   applicationPage,
@@ -43,39 +41,27 @@ import {
   withKeys,
 } from './application-page.ts'
 
-function settingsBody<S extends z.ZodType>(
-  schemaOf: (rules: Parameters<typeof newOwnApplication>[0]) => S,
-  example: object,
-) {
-  return jsonBody(schemaOf(rulesWithoutSettings(privilegedServices)), example, {
-    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: privilegedServices, outbound }),
-    sent: settingsSent,
-  })
-}
-
-const newBody = settingsBody(newOwnApplication, {
+const newBody = applicationBody(newOwnApplication, settingsSent, {
   Name: 'Order sync',
   Kind: 'new',
   CallBackURL: 'https://app.example/callback',
   RedirectURIs: ['https://app.example/oauth'],
   Privileges: { Orders: ['read', 'write'], Products: ['read'] },
 })
-const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
+const changedBody = applicationBody(changedOwnApplication, settingsSent, {
+  RedirectURIs: ['https://app.example/oauth'],
+})
 
 const usingStore = record<UsingStore>('UsingStore')({
   Id: id.describe('The number of the subscription of the store.'),
   Name: z.string().describe('The name of the store as its customers read it.'),
-  SecureURL: [
-    z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
-    (from) => from.secureUrl,
-  ],
+  SecureURL: z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
   Token: z.string().describe('The token by which the application reaches the store.'),
   Privileges: privileges.describe('The privileges that the merchant granted. Null: everything.'),
-  DateLastUsed: [
-    time.nullable().describe('The time of the application’s last request to the store. Null: there was none.'),
-    (from) => from.lastUsedAt?.toISOString() ?? null,
-  ],
-  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
+  DateLastUsed: time
+    .nullable()
+    .describe('The time of the application’s last request to the store. Null: there was none.'),
+  DateCreated: time.describe('The time at which the store granted access.'),
 })
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }

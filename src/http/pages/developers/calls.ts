@@ -26,12 +26,9 @@ const answeredShape = {
 const calledStore = record<CalledStore>('CalledStore')({
   Id: id.describe('As in the list of stores that use the application.'),
   Name: z.string().describe('The name of the store as its customers read it.'),
-  SecureURL: [
-    z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
-    (from) => from.secureUrl,
-  ],
+  SecureURL: z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
   KeepsBodies: z.boolean().describe('Whether the merchant lets the bodies of refused requests be kept.'),
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
+  DateLastUsed: time.nullable().describe('Null: not yet.'),
   LastRefusal: [
     z
       .strictObject(answeredShape)

@@ -64,11 +64,10 @@ const ownInbox = record<Inbox & { readonly publicUrl: string }>('Inbox')({
     (from) => from.publicUrl + addressOf(from),
   ],
   Answer: z.string().describe(answerKinds.map((kind) => `\`${kind}\`: ${answers[kind]}.`).join(' ')),
-  PostBackURL: [
-    z.string().describe('What callbacks are answered as PostBackURL, where they are answered 200. Empty: nothing.'),
-    (from) => from.postBackUrl,
-  ],
-  DateCreated: [time.describe('When it was made.'), (from) => from.createdAt.toISOString()],
+  PostBackURL: z
+    .string()
+    .describe('What callbacks are answered as PostBackURL, where they are answered 200. Empty: nothing.'),
+  DateCreated: time.describe('When it was made.'),
 })
 
 const inboxMessage = record<ShownMessage>('InboxMessage')({

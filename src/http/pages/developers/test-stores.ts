@@ -46,10 +46,7 @@ const ofStore = { ...ofDeveloper, ids: { id: 'The test store.' } } as const
 const testStore = record<OwnTestStore>('TestStore')({
   Id: id.describe('It names the store in these addresses. A reset store has another one.'),
   Name: z.string().describe('What you called it.'),
-  SecureURL: [
-    z.string().describe('What requests name the store by, in the header SecureURL.'),
-    (from) => from.secureUrl,
-  ],
+  SecureURL: z.string().describe('What requests name the store by, in the header SecureURL.'),
   Currency: z.string().describe('The currency of its prices, such as USD.'),
   TimeZone: z.string().describe('The zone of its dates, such as America/New_York.'),
   State: z
@@ -58,7 +55,7 @@ const testStore = record<OwnTestStore>('TestStore')({
       '`filling`: its records are being made, which takes some seconds. `ready`: it can be used; where its records could not be made, it is ready too, and `Problem` says so.',
     ),
   Problem: z.string().describe('Why its records could not be made. Empty: nothing went wrong.'),
-  DateCreated: [time.describe('When it was made, or reset.'), (from) => from.createdAt.toISOString()],
+  DateCreated: time.describe('When it was made, or reset.'),
 })
 
 const testChange = record<Shown>('TestChange')({
@@ -83,10 +80,7 @@ type Admitted = Awaited<ReturnType<typeof admitApplication>>
 const subscription = record<Admitted>('TestSubscription')({
   Id: id.describe('The subscription.'),
   Token: z.string().describe('What the application sends with its requests to the store.'),
-  PostBackURL: [
-    z.string().nullable().describe('Where the application asks the merchant to go on. Null: nowhere.'),
-    (from) => from.postBackUrl,
-  ],
+  PostBackURL: z.string().nullable().describe('Where the application asks the merchant to go on. Null: nowhere.'),
 })
 
 /** ApplicationId of a form as a number. */

@@ -3,7 +3,7 @@ import { recordAudit } from '../../../access/audit/audit.ts'
 import { mailsAre } from '../../../access/mail/write.ts'
 import { factorColumns, isFactorInForce } from '../../../access/people/factors/in-force.ts'
 import { cancelFactorRemoval, requestFactorRemoval } from '../../../access/people/factors/removal.ts'
-import { handOverReset, type ResetServices } from '../../../access/people/reset.ts'
+import { insertResetLink, type ResetServices } from '../../../access/people/reset.ts'
 import type { AccountKind } from '../../../access/people/sessions.ts'
 import { inTransaction } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
@@ -40,7 +40,7 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
       for (const { storeId } of kind === 'merchant' ? identity.users : []) {
         await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over', storeId })
       }
-      return handOverReset(tx, services, { kind, email, identityId: id })
+      return insertResetLink(tx, services, { kind, email, identityId: id })
     })
     const link = services.config.publicUrl + handed.link
     return sendPage(reply, linkPage({ email, link, expiresAt: handed.expiresAt }, `${home}/${id}`))

@@ -27,90 +27,86 @@ const personToken = record<PersonToken & { readonly token?: string }>('PersonTok
     z.string().optional().describe('The token itself, once: in the answer that makes it. The server keeps its digest.'),
     ({ token }) => token,
   ],
-  DateExpires: [time.describe('The time at which it ends by itself.'), (from) => from.expiresAt.toISOString()],
-  DateLastUsed: [
-    time.nullable().describe('The time of its last request, to the minute. Null: there was none.'),
-    (from) => from.lastUsedAt?.toISOString() ?? null,
-  ],
-  DateCreated: [time.describe('The time at which it was made.'), (from) => from.createdAt.toISOString()],
+  DateExpires: time.describe('The time at which it ends by itself.'),
+  DateLastUsed: time.nullable().describe('The time of its last request, to the minute. Null: there was none.'),
+  DateCreated: time.describe('The time at which it was made.'),
 })
 
-const listing = {
-  summary: 'List your tokens',
-  answers: { 200: many(`Your tokens, the oldest first; there are ${TOKENS_MAX} at most.`, personToken) },
-  run: ({ request }: { request: FastifyRequest }, services: DataServices) =>
-    listPersonTokens(services, sessionOf(request).person),
-} as const
-
-const making = {
-  proof: true,
-  summary: 'Make a token',
-  body: jsonBody(newPersonToken, { Name: 'Tests of the order sync', Days: 90 }),
-  answers: { 201: one('The token.', personToken) },
-  refusals: [409],
-  run: async (
-    { request, body }: { request: FastifyRequest; body: () => z.output<typeof newPersonToken> },
-    services: DataServices,
-  ) => makePersonToken(services, sessionOf(request), body(), actorOf(request)),
-} as const
-
-const ending = {
-  ids: { id: 'The token.' },
-  summary: 'End a token',
-  answers: { 200: done('It has ended.') },
-  run: async ({ request, ids }: { request: FastifyRequest; ids: { readonly id: number } }, services: DataServices) => {
-    await endPersonToken(services, sessionOf(request).person, ids.id, actorOf(request))
-    return resultItem('Id', ids.id, 200, 'Deleted successfully')
-  },
-} as const
+type Words = Readonly<Record<'list' | 'make' | 'end', { readonly id: string; readonly description: string }>>
 
 const made =
   'A program sends it as `Authorization: Bearer`. It begins with `spt_` and is shown this once. It ends with the account, a change of the password, and *Sign out everywhere else*. The session must have shown a password or passkey in the last 15 minutes.'
-const ofMerchant = { roles: ['merchant'], needs: [] } as const
-const ofDeveloper = { roles: ['developer'] } as const
+
+function tokenRoutes(
+  declare: typeof merchantRoute,
+  path: '/account/tokens' | '/developers/account/tokens',
+  who: { readonly roles: readonly ['merchant' | 'developer']; readonly needs?: readonly [] },
+  words: Words,
+) {
+  return [
+    declare(`GET ${path}`, {
+      ...who,
+      ...words.list,
+      summary: 'List your tokens',
+      answers: { 200: many(`Your tokens, the oldest first; there are ${TOKENS_MAX} at most.`, personToken) },
+      run: ({ request }, services: DataServices) => listPersonTokens(services, sessionOf(request).person),
+    }),
+    declare(`POST ${path}`, {
+      ...who,
+      ...words.make,
+      proof: true,
+      summary: 'Make a token',
+      body: jsonBody(newPersonToken, { Name: 'Tests of the order sync', Days: 90 }),
+      answers: { 201: one('The token.', personToken) },
+      refusals: [409],
+      run: async ({ request, body }, services: DataServices) =>
+        makePersonToken(services, sessionOf(request), body(), actorOf(request)),
+    }),
+    declare(`DELETE ${path}/:id`, {
+      ...who,
+      ...words.end,
+      ids: { id: 'The token.' },
+      summary: 'End a token',
+      answers: { 200: done('It has ended.') },
+      run: async ({ request, ids }, services: DataServices) => {
+        await endPersonToken(services, sessionOf(request).person, ids.id, actorOf(request))
+        return resultItem('Id', ids.id, 200, 'Deleted successfully')
+      },
+    }),
+  ]
+}
 
 /** The routes of the tokens of a store's people. Customers, whose pages are below the same address, have none. */
-export const merchantTokenRoutes = [
-  merchantRoute('GET /account/tokens', {
-    ...ofMerchant,
-    ...listing,
-    id: 'listTokens',
-    description: 'Those for the store of the session, without those that have ended.',
-  }),
-  merchantRoute('POST /account/tokens', {
-    ...ofMerchant,
-    ...making,
-    id: 'createToken',
-    description: `For a program of yours in the store of the session, which may do no more than you. ${made}`,
-  }),
-  merchantRoute('DELETE /account/tokens/:id', {
-    ...ofMerchant,
-    ...ending,
-    id: 'deleteToken',
-    description: 'Its next request is refused, in every process.',
-  }),
-]
+export const merchantTokenRoutes = tokenRoutes(
+  merchantRoute,
+  '/account/tokens',
+  { roles: ['merchant'], needs: [] },
+  {
+    list: {
+      id: 'listTokens',
+      description: 'Those for the store of the session, without those that have ended.',
+    },
+    make: {
+      id: 'createToken',
+      description: `For a program of yours in the store of the session, which may do no more than you. ${made}`,
+    },
+    end: { id: 'deleteToken', description: 'Its next request is refused, in every process.' },
+  },
+)
 
-export const developerTokenRoutes = [
-  developerRoute('GET /developers/account/tokens', {
-    ...ofDeveloper,
-    ...listing,
-    id: 'listDeveloperTokens',
-    description: 'Without those that have ended.',
-  }),
-  developerRoute('POST /developers/account/tokens', {
-    ...ofDeveloper,
-    ...making,
-    id: 'createDeveloperToken',
-    description: `For a program of yours, such as automated tests, which works with test stores, inboxes and the applications that it makes for them. ${made}`,
-  }),
-  developerRoute('DELETE /developers/account/tokens/:id', {
-    ...ofDeveloper,
-    ...ending,
-    id: 'deleteDeveloperToken',
-    description: 'No program gets in by it any more, in any process.',
-  }),
-]
+export const developerTokenRoutes = tokenRoutes(
+  developerRoute,
+  '/developers/account/tokens',
+  { roles: ['developer'] },
+  {
+    list: { id: 'listDeveloperTokens', description: 'Without those that have ended.' },
+    make: {
+      id: 'createDeveloperToken',
+      description: `For a program of yours, such as automated tests, which works with test stores, inboxes and the applications that it makes for them. ${made}`,
+    },
+    end: { id: 'deleteDeveloperToken', description: 'No program gets in by it any more, in any process.' },
+  },
+)
 
 const endedToken = namedObject({ Token: formId('must be the id of a token') })
 

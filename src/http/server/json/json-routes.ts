@@ -39,11 +39,20 @@ export interface RecordType<From> {
 
 type Valued<From, T> = readonly [schema: z.ZodType<T>, of: (value: From) => NoInfer<T>]
 
-/** Of each member its schema, and what its value is unless it is the property of the same name. */
+/** The property of a member's name, such as `secureUrl` for SecureURL and `createdAt` for DateCreated. */
+type PropertyOf<Name> = Name extends `Date${infer What}`
+  ? `${Uncapitalize<What>}At`
+  : Name extends `${infer What}URL`
+    ? `${Uncapitalize<What>}Url`
+    : Uncapitalize<Name & string>
+
+/** Of each member its schema, and what its value is unless it is the property of its name. A Date is written as ISO 8601. */
 type Members<From, T> = {
   readonly [Name in keyof T]:
     | Valued<From, T[Name]>
-    | (From extends Readonly<Record<Uncapitalize<Name & string>, T[Name]>> ? z.ZodType<T[Name]> : never)
+    | (From extends Readonly<Record<PropertyOf<Name>, T[Name] | (string extends T[Name] ? Date : never)>>
+        ? z.ZodType<T[Name]>
+        : never)
 }
 
 /** Declares a record by its members. Those that are undefined are left out. */
@@ -62,8 +71,9 @@ export function record<From>(name: string) {
 }
 
 function propertyOf<From>(member: string): (value: From) => unknown {
-  const name = member.replace(/^./, (first) => first.toLowerCase())
-  return (value) => value[name as keyof From]
+  const named = member.replace(/^Date(.*)$/, '$1At').replace(/URL$/, 'Url')
+  const name = named.replace(/^./, (first) => first.toLowerCase()) as keyof From
+  return (value) => (value[name] instanceof Date ? value[name].toISOString() : value[name])
 }
 
 /** A successful response: its description in the reference, and the mapping from the handler's result to the body. */

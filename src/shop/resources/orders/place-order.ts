@@ -41,6 +41,8 @@ export interface PlacedOrder {
 
 interface Placing extends Terms {
   readonly remember?: Remember<PlacedOrder> | undefined
+  /** Sends the last statement of the transaction, which undoes it by failing. */
+  readonly close?: (tx: Caller, placed: PlacedOrder) => Promise<unknown>
   /** A customer who is added with the order, and whose order it is. */
   readonly customer?: PlannedChange | null
 }
@@ -63,7 +65,7 @@ export async function placeOrder(caller: Caller, body: unknown, placing: Placing
 }
 
 /** The same with an order that was read already. */
-export async function placeRead(caller: Caller, patch: Patch, { remember, customer = null, ...terms }: Placing) {
+export async function placeRead(caller: Caller, patch: Patch, { remember, close, customer = null, ...terms }: Placing) {
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, countRows(patch))
   try {
@@ -77,6 +79,7 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, custom
         return { ...(await store(tx, { id, ids: ids() }, patch, terms)), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
+      close,
     )
   } catch (error) {
     throw refusalOf(error, orders) ?? error

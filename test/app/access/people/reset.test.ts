@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { handOverReset } from '../../../../src/access/people/reset.ts'
+import { insertResetLink } from '../../../../src/access/people/reset.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
@@ -310,7 +310,7 @@ describe('several accounts of one address', () => {
     const { db } = server.services
     const [first] = await db.identity.findMany({ where: { email }, orderBy: { id: 'asc' } })
     const account = { kind: 'merchant', email, identityId: first?.id ?? 0 } as const
-    const { link } = await inTransaction(db, (tx) => handOverReset(tx, server.services, account))
+    const { link } = await inTransaction(db, (tx) => insertResetLink(tx, server.services, account))
     // Somebody who asks for a mail meanwhile does not end it.
     await ask(email)
     expect((await testPerson(server.app).open(link)).body).toContain(

@@ -212,7 +212,7 @@ describe('the search', () => {
     ['sales price', 'SalePrice', /#answer\.SalePrice$/],
     ['barcode', 'GTIN', /#answer\.GTIN$/],
     ['remove a product', 'Delete a product', /\/deleteProduct$/],
-    ['createOrder', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['createOrder', 'Create order', /\/Checkout\/createOrder$/],
     ['GET /Orders', 'List orders', /\/listOrders$/],
     ['put https://shop.example/StoreWebAPI/v2/products/12?x=1', 'Update a product', /\/updateProduct$/],
     ['/Products', 'List products', /\/listProducts$/],
@@ -229,7 +229,7 @@ describe('the search', () => {
   test.each([
     ['stock', 'guides/stock-sync'],
     ['webhook', 'guides/first-webhook'],
-    ['orders', 'guides/order-export'],
+    ['export orders', 'guides/order-export'],
     ['oauth', 'guides/'],
     ['test mode', 'guides/try-it'],
     ['error codes', 'guides/errors'],

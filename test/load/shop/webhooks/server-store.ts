@@ -29,7 +29,11 @@ const TIMEOUT_MS = 20_000
  * Made by the operator's routes, with an application that nothing holds up; `name` must be unique on a server. `base`: one address, or where the
  * next request goes.
  */
-export async function openServerStore(base: string | (() => string), name = 'shop'): Promise<ServerStore> {
+export async function openServerStore(
+  base: string | (() => string),
+  name = 'shop',
+  privileges: object = {},
+): Promise<ServerStore> {
   const nextUrl = typeof base === 'string' ? () => base : base
   const operator = { authorization: `Bearer ${operatorKey}` }
   const secureUrl = `https://${name}.example`
@@ -41,7 +45,7 @@ export async function openServerStore(base: string | (() => string), name = 'sho
   }
   const { Id } = await made(send(nextUrl(), 'POST', '/admin/stores', operator, store))
   const throttle = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
-  const application = { Name: 'Notified', Throttle: throttle }
+  const application = { Name: 'Notified', Throttle: throttle, ...privileges }
   const { PublicKey, PrivateKey } = await made(send(nextUrl(), 'POST', '/admin/applications', operator, application))
   const { Token } = await made(send(nextUrl(), 'POST', `/admin/stores/${Id}/subscriptions`, operator, { PublicKey }))
   const withKey = (key?: string) => (key === undefined ? {} : { 'idempotency-key': key })

@@ -1,6 +1,6 @@
 import { allows } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
-import { type ReadBody, refusalsOf, settleBody } from '../../../../engine/changing/ignored.ts'
+import { REFUSALS_MAX, type ReadBody, refusalsOf, settleBody } from '../../../../engine/changing/ignored.ts'
 import { emptyPatch } from '../../../../engine/changing/plan-change.ts'
 import type { Call, RecordType } from '../../../../engine/definition/endpoints.ts'
 import {
@@ -118,7 +118,9 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
     ...takeOut(notes.unknown, ({ path }) => elsewhere.has(path)).map(({ path }) =>
       wrongField(path, elsewhere.get(path) as string, 'unknown-field'),
     ),
-    ...(allows(caller.privileges, 'CheckoutPrices', 'write') ? [] : pricesIn(checkoutType.fields, body, '')),
+    ...(allows(caller.privileges, 'CheckoutPrices', 'write')
+      ? []
+      : pricesIn(checkoutType.fields, body, '').take(REFUSALS_MAX + 1)),
     ...(await refusedTerms(caller, patch)),
     ...wrongIn(patch),
     ...wrongPayment(paid as Partial<Payment> | undefined, caller),
@@ -126,7 +128,7 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
   const known = new Set(notes.refusals.map(({ field }) => field))
   const own = wrong.filter(({ field }) => !known.has(field))
   roundCharges(patch, caller.store.currency)
-  const amount = notePayment(patch, paid as Payment | undefined)
+  const amount = notePayment(patch, paid as Partial<Payment> | undefined)
   const read: ReadBody = { handling, notes, type: checkoutType, body, rules, shownIn: () => undefined }
   return {
     patch,
@@ -143,17 +145,17 @@ function takeOut<T>(list: T[], isWanted: (one: T) => boolean): T[] {
 }
 
 /** Refuses what only a program with prices of its own may say. */
-function pricesIn(fields: FieldSet, body: unknown, path: string): StoreFailure[] {
-  if (!isRecord(body)) return []
-  return Object.entries(body).flatMap(([given, member]) => {
+function* pricesIn(fields: FieldSet, body: unknown, path: string): Generator<StoreFailure, undefined> {
+  if (!isRecord(body)) return
+  for (const [given, member] of Object.entries(body)) {
     const name = fields.byLowerName.get(given.toLowerCase())
     const field = name === undefined ? undefined : fields.get(name)
-    if (name === undefined || field === undefined || member === null || member === undefined) return []
+    if (name === undefined || field === undefined || member === null || member === undefined) continue
     if (priced.has(name))
-      return [wrongField(path + name, 'needs the privilege CheckoutPrices: leave it out', 'price-not-allowed')]
-    if (field.kind !== 'list' || !Array.isArray(member)) return []
-    return member.flatMap((item, index) => pricesIn(field.fields, item, `${path}${name}[${index}].`))
-  })
+      yield wrongField(path + name, 'needs the privilege CheckoutPrices: leave it out', 'price-not-allowed')
+    else if (field.kind === 'list' && Array.isArray(member))
+      for (const [index, item] of member.entries()) yield* pricesIn(field.fields, item, `${path}${name}[${index}].`)
+  }
 }
 
 /** Without `Customers: read` every customer is refused alike, so that nobody learns which there are. */
@@ -187,12 +189,13 @@ function wrongPayment(paid: Partial<Payment> | undefined, { store: { currency } 
   ]
 }
 
-/** Makes the payment the transaction of the order. Returns its amount in ten-thousandths. */
-function notePayment(patch: Patch, paid: Payment | undefined): bigint {
+/** Makes the payment the transaction of the order, and its method that of the order. Returns its amount in ten-thousandths. */
+function notePayment(patch: Patch, paid: Partial<Payment> | undefined): bigint {
   if (paid === undefined) return 0n
-  const { Amount, Method, Reference = '', Status } = paid
+  const { Amount = 0, Method = '', Reference = '', Status } = paid
   const columns = { type: Status === 'approved' ? 'Sale' : 'Authorize', amount: Amount }
   const details = { TransactionMethod: Method, TransactionReference: Reference }
+  patch.details.BillingPaymentMethod = Method
   patch.lists.TransactionList = [{ ...emptyPatch, columns, details }]
   return exact(Amount)
 }

@@ -1,5 +1,5 @@
 import { allows } from '../../../../access/applications/privileges.ts'
-import type { Remember } from '../../../../engine/changing/idempotency.ts'
+import type { Caller } from '../../../../engine/caller.ts'
 import type { Call, Endpoint, Operation, RecordsAnswer, RecordType } from '../../../../engine/definition/endpoints.ts'
 import { fieldSet, integer, money, text } from '../../../../engine/definition/fields.ts'
 import { resultItem, StoreFailure } from '../../../../foundation/values/failure.ts'
@@ -7,7 +7,7 @@ import { ORDER_ITEMS_MAX } from '../order-body.ts'
 import { orderPageAddress } from '../order-page.ts'
 import { type PlacedOrder, placeRead, wrongContact } from '../place-order.ts'
 import { type CheckoutBody, checkoutType, readCheckout } from './body.ts'
-import { keyOf, orderWithKey, rememberKey } from './keys.ts'
+import { boundIn, keyOf, orderWithKey, rememberKey } from './keys.ts'
 import { quote, quoteType, wrongGoods } from './quote.ts'
 
 const resultType: RecordType = {
@@ -46,7 +46,7 @@ async function refuseAll(call: Call, read: CheckoutBody, others: readonly StoreF
 
 const place: Operation = {
   named: {
-    id: 'placeCheckout',
+    id: 'createOrder',
     description:
       'Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. The `Idempotency-Key` stands for the order as long as that is there: the same request returns the same order, whatever happened in between.',
   },
@@ -61,15 +61,15 @@ const place: Operation = {
     const read = await readCheckout(call)
     const nobody = wrongContact(read.patch)
     if (read.isWrong || nobody.length > 0) await refuseAll(call, read, nobody)
-    const remember: Remember<PlacedOrder> = ({ db }, { id }) => rememberKey({ ...caller, db }, id, key)
+    const close = (tx: Caller, { id }: PlacedOrder) => rememberKey(tx, id, key)
     try {
-      return answer(call, await placeRead(caller, read.patch, { ...termsOf(call, read), remember }), false)
+      return answer(call, await placeRead(caller, read.patch, { ...termsOf(call, read), close }), false)
     } catch (error) {
       // Another process may have placed it meanwhile, and taken the last piece.
       const placed = await orderWithKey(caller, key)
       if (placed !== null) return answer(call, placed, true)
       if (error instanceof StoreFailure && error.status < 500) await refuseAll(call, read)
-      throw error
+      throw (await boundIn(error, caller)) ?? error
     }
   },
 }
@@ -89,7 +89,7 @@ function answer(call: Call, placed: PlacedOrder, replayed: boolean): RecordsAnsw
 
 const workOut: Operation = {
   named: {
-    id: 'quoteCheckout',
+    id: 'quoteOrder',
     description:
       'Works out what placing the same order would cost now, and stores and reserves nothing. Lines that are out of stock are named, and no refusal.',
   },

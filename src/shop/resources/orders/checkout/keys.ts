@@ -2,6 +2,7 @@ import type { Caller } from '../../../../engine/caller.ts'
 import { hashesOf, keyReused } from '../../../../engine/changing/idempotency.ts'
 import type { Call } from '../../../../engine/definition/endpoints.ts'
 import { execute, queryRows } from '../../../../foundation/database/client.ts'
+import { databaseError } from '../../../../foundation/database/outage.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import type { PlacedOrder } from '../place-order.ts'
 
@@ -23,36 +24,40 @@ export function keyOf({ headers, body }: Call) {
 type Key = ReturnType<typeof keyOf>
 
 /**
- * Remembers the order with its key, and counts it against what the store lets the application place in an hour of the clock. Throws
- * where the application may place none (401) and where that is used up (429), and an error of the database where the key has an order. The last step of the transaction: until it ends,
- * other orders of the application in the store wait here.
+ * Remembers the order with its key, and counts it against what the store lets the application place in an hour of the clock. The
+ * statement fails where that is used up, and where the key has an order. It is the last of the transaction: until that ends, other
+ * orders of the application in the store wait here.
  */
-export async function rememberKey(tx: Caller, orderId: number, { keyHash, bodyHash }: Key): Promise<void> {
-  const { subscriptionId } = tx.application as NonNullable<Caller['application']>
-  const nowMs = tx.now().getTime()
-  const hour = new Date(nowMs - (nowMs % HOUR_MS)).toISOString()
-  const inserted = await execute(tx.db)`
+export function rememberKey(tx: Caller, orderId: number, { keyHash, bodyHash }: Key): Promise<unknown> {
+  const hour = hourOf(tx).toISOString()
+  return execute(tx.db)`
     WITH counted AS (
       UPDATE "Subscription" SET "ordersHour" = ${hour}::timestamptz,
         "ordersInHour" = CASE WHEN "ordersHour" = ${hour}::timestamptz THEN "ordersInHour" + 1 ELSE 1 END
-      WHERE "id" = ${subscriptionId}::int
-        AND "ordersPerHour" > CASE WHEN "ordersHour" = ${hour}::timestamptz THEN "ordersInHour" ELSE 0 END
-      RETURNING "storeId", "applicationId")
+      WHERE "id" = ${tx.application?.subscriptionId}::int
+      RETURNING "ordersInHour" <= "ordersPerHour" AS "isWithin")
     INSERT INTO "CheckoutOrder" ("storeId", "orderId", "applicationId", "keyHash", "bodyHash")
-    SELECT "storeId", ${orderId}::int, "applicationId", ${keyHash}, ${bodyHash} FROM counted`
-  if (inserted > 0) return
-  const [bound] = await queryRows<{ ordersPerHour: number }>(tx.db)`
-    SELECT "ordersPerHour" FROM "Subscription" WHERE "id" = ${subscriptionId}::int`
+    SELECT ${tx.store.id}::int, ${orderId}::int, ${tx.application?.id}::int,
+      CASE WHEN (SELECT "isWithin" FROM counted) THEN ${keyHash} END, ${bodyHash}`
+}
+
+function hourOf({ now }: Pick<Caller, 'now'>): Date {
+  return new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS)
+}
+
+/** Why (429, or 401) `rememberKey` failed with this error. Null: for another reason. */
+export async function boundIn(error: unknown, { db, application, now }: Caller): Promise<StoreFailure | null> {
+  const violation = databaseError(error)
+  if (violation?.table !== 'CheckoutOrder' || violation.column !== 'keyHash') return null
+  const [bound] = await queryRows<{ ordersPerHour: number }>(db)`
+    SELECT "ordersPerHour" FROM "Subscription" WHERE "id" = ${application?.subscriptionId}::int`
   if (!bound?.ordersPerHour) {
-    throw new StoreFailure('forbidden', 'The store lets the application place no orders', {
-      field: 'Checkout',
-      status: 401,
-    })
+    const message = 'The store lets the application place no orders'
+    return new StoreFailure('forbidden', message, { field: 'Checkout', status: 401 })
   }
   const message = `The store lets the application place ${bound.ordersPerHour} orders an hour, and this hour has had them`
-  throw new StoreFailure('rate-limited', message, {
-    retryAfterSeconds: Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / 1_000),
-  })
+  const leftMs = hourOf({ now }).getTime() + HOUR_MS - now().getTime()
+  return new StoreFailure('rate-limited', message, { retryAfterSeconds: Math.ceil(leftMs / 1_000) })
 }
 
 /** The order that the key stands for, as it is now. Null: none. Throws (422) where the key came with another body. */

@@ -108,7 +108,7 @@ describe('placing', () => {
   ])('with a payment that is %s of %d', async (Status, Amount, is, TransactionType) => {
     const Payment = { Amount, Method: 'Card', Reference: 'pi_1', Status }
     const placed = await stored(await place(order([line(await product())], { Payment })))
-    expect(placed).toMatchObject(is)
+    expect(placed).toMatchObject({ ...is, BillingPaymentMethod: 'Card' })
     const transaction = {
       TransactionType,
       TransactionAmount: Amount,
@@ -116,6 +116,17 @@ describe('placing', () => {
       TransactionReference: 'pi_1',
     }
     expect(placed.TransactionList).toMatchObject([transaction])
+  })
+
+  test('and authorised, its buyer is not asked to pay again', async () => {
+    const answer = await place(
+      order([line(await product())], { Payment: { Amount: 20, Method: 'Card', Status: 'authorised' } }),
+    )
+    const page = await server.app.inject({
+      url: new URL(answer.json()[0].OrderPage).pathname,
+      headers: { accept: 'text/html' },
+    })
+    expect([page.body.includes('Payment authorised'), page.body.includes('>Unpaid<')]).toEqual([true, false])
   })
 
   test('in XML, with the answer in XML', async () => {
@@ -238,6 +249,15 @@ describe('placing', () => {
     ])
     expect((await paying(19.999))[1]).toBe('Payment.Amount')
     expect(await stockOf(bag)).toBe(10)
+  })
+
+  test.each(['Amount', 'Method', 'Status'])('a payment without %s is refused by name', async (name) => {
+    const Payment = { Amount: 20, Method: 'Card', Status: 'approved', [name]: undefined }
+    for (const send of [place, quote])
+      expect(refusalOf(await send(order([line(await product())], { Payment }))).slice(0, 2)).toEqual([
+        400,
+        `Payment.${name}`,
+      ])
   })
 
   test('without Products: read nobody is told how many there are', async () => {
