@@ -12,7 +12,7 @@ import { resultLines } from './migrate/result.ts'
 import { leftOut, Source, Unavailable } from './migrate/source.ts'
 import { Target } from './migrate/target.ts'
 import { keepSecret, printable } from './printable.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, figure } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { findServer, readStoreId } from './server.ts'
 
@@ -77,13 +77,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   }
 }
 
-interface Asked {
-  readonly follow: boolean
-  readonly compare: boolean
-  readonly 'apply-deletions': boolean
-  readonly yes: boolean
-  readonly roundSeconds: number
-}
+type Asked = Record<'follow' | 'compare' | 'apply-deletions' | 'yes', boolean> & { readonly roundSeconds: number }
 
 async function run(
   { source, target, book }: Omit<Copying, 'progress'>,
@@ -159,10 +153,6 @@ function readRoundSeconds({ MIGRATE_ROUND_SECONDS: given = '' }: NodeJS.ProcessE
   const seconds = Number(given)
   if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 3600) return seconds
   throw new StartupError(`MIGRATE_ROUND_SECONDS ${given} must be a whole number from 1 to 3600`)
-}
-
-function figure(value: number): string {
-  return value.toLocaleString('en-US')
 }
 
 function say(line: string): void {

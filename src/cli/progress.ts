@@ -10,16 +10,7 @@ interface ProgressOptions {
   nowMs?: () => number
 }
 
-export interface Progress {
-  advance(count: number): void
-  advanceTo(count: number): void
-  /** Writes a line of its own, above the bar. */
-  say(line: string): void
-  /** Shows the final figures and ends the line; nothing is counted after it. */
-  done(): void
-  /** Counts no more, and shows nothing of what was counted. */
-  end(): void
-}
+export type Progress = ReturnType<typeof createProgress>
 
 const BAR_WIDTH = 24
 const TERMINAL_INTERVAL_MS = 100
@@ -28,12 +19,12 @@ const PLAIN_INTERVAL_MS = 5_000
 const RATE_WINDOW_MS = 10_000
 
 /** A bar with rate and remaining time: one line that is redrawn on a terminal, a line now and then elsewhere. */
-export function createProgress(options: ProgressOptions): Progress {
+export function createProgress(options: ProgressOptions) {
   const { label, total, stream = process.stderr, nowMs = () => performance.now() } = options
   const isTerminal = stream.isTTY === true
   const intervalMs = isTerminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS
   const startedAtMs = nowMs()
-  const recent: Sample[] = [{ atMs: startedAtMs, count: 0 }]
+  const recent = [{ atMs: startedAtMs, count: 0 }]
   let count = 0
   let isOver = false
   const draw = () => {
@@ -48,13 +39,15 @@ export function createProgress(options: ProgressOptions): Progress {
     if (!isOver && nowMs() - (recent.at(-1)?.atMs ?? 0) >= intervalMs) draw()
   }
   return {
-    advance: (more) => advanceTo(count + more),
+    advance: (more: number) => advanceTo(count + more),
     advanceTo,
-    say: (given) => {
+    /** Writes a line of its own, above the bar. */
+    say: (given: string) => {
       const line = printable(given)
       stream.write(isTerminal ? `\r${line}\u001b[K\n` : `${line}\n`)
       if (isTerminal && !isOver) draw()
     },
+    /** Shows the final figures and ends the line; nothing is counted after it. */
     done: () => {
       // The final rate is that of the whole.
       recent.splice(1)
@@ -62,34 +55,33 @@ export function createProgress(options: ProgressOptions): Progress {
       if (isTerminal) stream.write('\n')
       isOver = true
     },
+    /** Counts no more, and shows nothing of what was counted. */
     end: () => {
       isOver = true
     },
   }
 }
 
-type Sample = { atMs: number; count: number }
-
 /** From the oldest sample to the newest: customers go faster than orders, so the remaining time follows the last seconds. */
-function rateOf(samples: readonly Sample[]): number {
+function rateOf(samples: readonly { atMs: number; count: number }[]): number {
   const [first, last] = [samples[0], samples.at(-1)]
   if (!first || !last || last.atMs <= first.atMs) return 0
   return ((last.count - first.count) / (last.atMs - first.atMs)) * 1000
 }
 
 function describe(count: number, total: number | undefined, perSecond: number, elapsedSeconds: number): string {
-  const rate = `${number(Math.round(perSecond))}/s`
+  const rate = `${figure(Math.round(perSecond))}/s`
   const time = clock(elapsedSeconds)
-  if (total === undefined) return `${number(count)}  ${rate}  ${time}`
+  if (total === undefined) return `${figure(count)}  ${rate}  ${time}`
   const share = total === 0 ? 1 : Math.min(count / total, 1)
   const filled = Math.floor(share * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
   const left = share === 1 ? `in ${time}` : perSecond === 0 ? '' : `${clock((total - count) / perSecond)} left`
-  return `${bar} ${percent}  ${number(count)} of ${number(total)}  ${rate}  ${left}`.trimEnd()
+  return `${bar} ${percent}  ${figure(count)} of ${figure(total)}  ${rate}  ${left}`.trimEnd()
 }
 
-function number(value: number): string {
+export function figure(value: number): string {
   return value.toLocaleString('en-US')
 }
 

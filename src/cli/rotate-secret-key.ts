@@ -57,18 +57,15 @@ async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {
   const rotating = { db, secrets }
   await checkSecretKey(db, secrets)
   await requireNewKeyEverywhere(rotating, config)
-  const since = await putInForce(rotating, new Date())
-  await storeDerivedSecrets({ ...rotating, now: () => new Date() })
+  const now = () => new Date()
+  const since = await putInForce(rotating, now())
+  await storeDerivedSecrets({ ...rotating, now })
   const total = await countFormer(rotating)
   const progress = createProgress({ label: 'Secrets', total })
-  await sealAnew(
-    rotating,
-    () => progress.advance(1),
-    () => new Date(),
-  )
+  await sealAnew(rotating, () => progress.advance(1), now)
   progress.done()
   say('Everything that is sealed is under the new key.')
-  await report(await remainingUnderFormerKey(db, since, new Date()), config)
+  await report(await remainingUnderFormerKey(db, since, now()), config)
 }
 
 /** Otherwise a process could not read what is moved, or would go on storing under the former key. */

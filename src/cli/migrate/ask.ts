@@ -12,35 +12,24 @@ const BODY_BYTES_MAX = 256 * 1024 * 1024
 /** How long a failing request is retried. */
 const FAILING_MS_MAX = 3_600_000
 
-interface Failing {
-  readonly failures: number
-  readonly isLast: boolean
-  readonly problem: string
-  readonly headers?: Answer['headers'] | undefined
-}
-
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
 }
 
-export interface Question {
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
 /** Sends requests to a source at the pace of its bucket, and retries failures. Does not follow redirects, which would receive the keys. */
 export class Asking {
   readonly address: string
+  readonly #headers: Readonly<Record<string, string>>
   readonly #agent = new Agent({ headersTimeout: SILENCE_MS_MAX, bodyTimeout: SILENCE_MS_MAX, connections: 1 })
   readonly #pace = new Pace()
   readonly #say: (line: string) => void
   #clockAheadMs = 0
   #hasAnswered = false
 
-  /** Throws StartupError for an invalid address, and for plain http to another machine. */
-  constructor(address: string, say: (line: string) => void) {
+  /** `headers` go with every request. Throws StartupError for an invalid address, and for plain http to another machine. */
+  constructor(address: string, headers: Readonly<Record<string, string>>, say: (line: string) => void) {
     const url = URL.parse(address)
     if (
       url === null ||
@@ -57,6 +46,7 @@ export class Asking {
       throw new StartupError(`--from ${address} must begin with https://, because keys would be sent in the clear`)
     }
     this.address = url.href.replace(/\/+$/, '')
+    this.#headers = headers
     this.#say = say
   }
 
@@ -69,25 +59,28 @@ export class Asking {
    * Returns what `read` makes of the answer. Retries after 429, statuses from 500 on, lost connections and errors thrown by `read`.
    * Throws StartupError after an hour of failures, and after two while nobody has answered at the address.
    */
-  async ask<T>(question: Question, read: (answer: Answer) => T): Promise<T> {
+  async ask<T>(path: string, read: (answer: Answer) => T): Promise<T> {
     const beganMs = performance.now()
     for (let failures = 1; ; failures++) {
       const isLast = performance.now() - beganMs > FAILING_MS_MAX
       await this.#pace.take()
-      const { answer, problem } = await this.#try(question)
+      let { answer, problem } = await this.#try(path)
       if (answer !== null && answer.status !== 429 && answer.status < 500) {
         try {
           return read(answer)
         } catch (error) {
           if (error instanceof StartupError) throw error
-          const reason = `an answer that cannot be read: ${(error as Error).message.slice(0, 100)}`
-          await this.#wait(question, { failures, isLast, problem: reason })
-          continue
+          problem = `an answer that cannot be read: ${(error as Error).message.slice(0, 100)}`
+          answer = null
         }
       }
       if (answer?.status === 429) this.#pace.full()
-      const reason = answer ? `status ${answer.status}` : problem
-      await this.#wait(question, { failures, isLast, problem: reason, headers: answer?.headers })
+      if (answer !== null) problem = `status ${answer.status}`
+      this.#giveUpIfHopeless(path, { failures, isLast, problem })
+      const seconds = secondsToWait(failures, answer?.headers)
+      // Reports repeated failures only.
+      if (failures > 1) this.#say(`The source failed (${problem}); the next try is in ${Math.ceil(seconds)} s`)
+      await sleep(seconds * 1_000)
     }
   }
 
@@ -95,7 +88,10 @@ export class Asking {
     await this.#agent.destroy()
   }
 
-  async #wait({ path }: Question, { failures, isLast, problem, headers }: Failing): Promise<void> {
+  #giveUpIfHopeless(
+    path: string,
+    { failures, isLast, problem }: { failures: number; isLast: boolean; problem: string },
+  ) {
     if (isLast) {
       const where = path.split('?')[0]
       throw new StartupError(
@@ -107,15 +103,11 @@ export class Asking {
         `Nobody answers at ${this.address} (${problem}). Check --from, and whether this machine may reach it`,
       )
     }
-    const seconds = secondsToWait(failures, headers)
-    // Reports repeated failures only.
-    if (failures > 1) this.#say(`The source failed (${problem}); the next try is in ${Math.ceil(seconds)} s`)
-    await sleep(seconds * 1_000)
   }
 
-  async #try({ path, headers }: Question): Promise<{ answer: Answer | null; problem: string }> {
+  async #try(path: string): Promise<{ answer: Answer | null; problem: string }> {
     try {
-      const found = await request(`${this.address}${path}`, { headers, dispatcher: this.#agent })
+      const found = await request(`${this.address}${path}`, { headers: this.#headers, dispatcher: this.#agent })
       this.#hasAnswered = true
       const answer = { status: found.statusCode, headers: found.headers, body: await textOf(found) }
       this.#pace.learn(answer.headers)

@@ -2,6 +2,7 @@ import { constants, createReadStream } from 'node:fs'
 import { appendFile, type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLines } from '../../engine/transfer/lines.ts'
+import { isAlive } from '../../foundation/embedded/server.ts'
 import { makeFolder, PRIVATE } from '../../foundation/process/data-folder.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
 import { writeWholeFile } from '../../foundation/process/whole-file.ts'
@@ -71,12 +72,8 @@ export class Book {
     await makeFolder(folder, PRIVATE)
     const lock = await lockFolder(folder)
     try {
-      const state = (await readJson<State>(join(folder, 'state.json'))) ?? {
-        from,
-        pass: null,
-        lastPass: 0,
-        knownUntil: null,
-      }
+      const begun: State = { from, pass: null, lastPass: 0, knownUntil: null }
+      const state = (await readJson<State>(join(folder, 'state.json'))) ?? begun
       if (sourceOf(state.from) !== sourceOf(from)) {
         throw new StartupError(`${folder} belongs to a copy of ${state.from}. Remove it to begin anew with ${from}`)
       }
@@ -104,8 +101,7 @@ export class Book {
 
   /** Announces a write. Call `note` after it. */
   async intend(service: string, entries: Pending['entries']): Promise<void> {
-    const pending: Pending = { service, entries }
-    await this.#replace('pending.json', JSON.stringify(pending))
+    await this.#replace('pending.json', JSON.stringify({ service, entries } satisfies Pending))
   }
 
   /** Returns the write that a killed run announced and did not note; null: none. */
@@ -208,20 +204,10 @@ async function lockFolder(folder: string): Promise<FileHandle> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const holder = Number(await readFile(path, 'utf8').catch(() => ''))
-    if (holder > 0 && isRunning(holder)) {
+    if (holder > 0 && holder !== process.pid && isAlive(holder)) {
       throw new StartupError(`Another npm run migrate (process ${holder}) is at work on this copy, in ${folder}`)
     }
     await rm(path, { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

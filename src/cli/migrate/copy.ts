@@ -11,7 +11,7 @@ import { forEachPage, type ListingEnd, readList } from './listing.ts'
 import { type Naming, namingsOf } from './references.ts'
 import { differencesOf, keyOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
 import { isSetting, type Source, Unavailable } from './source.ts'
-import type { Target } from './target.ts'
+import type { Here, Target } from './target.ts'
 
 export interface Copying {
   readonly source: Source
@@ -98,11 +98,6 @@ export class Copy {
     await book.note(resource.service, written)
   }
 
-  /** Removes the files of the last pass. */
-  async begin(): Promise<void> {
-    await this.#copying.book.remove(files.waiting, files.refused, files.changedHere)
-  }
-
   shaping(resource: Resource): Shaping {
     const { TimeZone: timeZone } = this.#copying.target.store
     const add = (path: string) => this.unknown.add(beginningOf(`${resource.service}.${path}`, 100))
@@ -148,14 +143,16 @@ export class Copy {
     for (const { id, record } of shapes) {
       const entry = book.entry(service, id)
       const now = here.get(id)
-      const looked = { there: printOf(resource, record), record, entry, now: now?.record, print: now?.print ?? '' }
-      const verdict = verdictOf(resource, looked)
-      const { there, print } = looked
+      const there = printOf(resource, record)
+      const verdict = verdictOf(resource, { there, record, entry, now })
       if (verdict === 'write' && !this.#refused.has(refusedName(service, id, there))) {
         changes.push({ id, there, line: { service, record, private: now?.kept ?? {} }, entry })
         continue
       }
-      notes.push([id, verdict === 'equal' ? { there, here: print, pass } : { ...(entry ?? unknownEntry), pass }])
+      notes.push([
+        id,
+        verdict === 'equal' ? { there, here: now?.print ?? '', pass } : { ...(entry ?? unknownEntry), pass },
+      ])
       if (verdict === 'equal') this.sums.equal++
       else if (verdict !== 'write') await this.#list(verdict, service, id)
     }
@@ -272,7 +269,7 @@ export class Copy {
     const found = await source.find(target, id)
     if (found instanceof Unavailable) return true
     if (found === null) return false
-    await this.#takeBatch(target, [this.shape(target, found)])
+    await this.#takeBatch(target, [shapeRecord(target, found, this.shaping(target))])
     return (book.entry(target.service, id)?.here ?? '') !== ''
   }
 
@@ -282,10 +279,6 @@ export class Copy {
     for (const { target, id, clear } of namingsOf(resource, record))
       if (this.#cleared.has(nameOf(target.service, id))) clear()
   }
-
-  shape(resource: Resource, given: unknown): Shape {
-    return shapeRecord(resource, given, this.shaping(resource))
-  }
 }
 
 const problems = {
@@ -293,26 +286,17 @@ const problems = {
   deletedHere: 'Deleted in this store since it was copied: not created again',
 } as const
 
-interface Looked {
-  readonly there: string
-  readonly record: Shaped
-  readonly entry: Entry | undefined
-  readonly now: Shaped | undefined
-  /** The fingerprint of `now`; empty: the target lacks the record. */
-  readonly print: string
-}
-
 function verdictOf(
   resource: Resource,
-  { there, record, entry, now, print }: Looked,
+  { there, record, entry, now }: { there: string; record: Shaped; entry: Entry | undefined; now: Here | undefined },
 ): 'write' | 'equal' | keyof typeof problems {
   const wasHere = entry !== undefined && entry.here !== ''
   if (now === undefined) return wasHere ? 'deletedHere' : 'write'
-  if (wasHere && entry.there === there && entry.here === print) return 'equal'
-  if (differencesOf(resource, record, now).length === 0) return 'equal'
+  if (wasHere && entry.there === there && entry.here === now.print) return 'equal'
+  if (differencesOf(resource, record, now.record).length === 0) return 'equal'
   // Every new store has settings, with default values.
   const isDefault = isSetting(resource) && entry === undefined
-  return isDefault || (wasHere && entry.here === print) ? 'write' : 'changedHere'
+  return isDefault || (wasHere && entry.here === now.print) ? 'write' : 'changedHere'
 }
 
 function refusedName(service: string, id: number, print: string): string {

@@ -1,9 +1,9 @@
 import type { Resource } from '../../engine/definition/resource.ts'
 import { resources } from '../../shop/registry.ts'
 import type { PassState } from './book.ts'
-import { Copy, type Copying, counted, nameOf } from './copy.ts'
+import { Copy, type Copying, counted, files, nameOf } from './copy.ts'
 import { forEachPage, type ListingEnd, readList } from './listing.ts'
-import { differencesOf } from './shape.ts'
+import { differencesOf, shapeRecord } from './shape.ts'
 import { isSetting, Unavailable } from './source.ts'
 
 /** The overlap of docs/integration.md: a change is stamped up to a minute before its commit, and clocks differ. */
@@ -46,7 +46,7 @@ export class Passes {
     let { pass } = book.state
     if (pass === null) {
       pass = { number: book.state.lastPass + 1, beganAt: source.now().toISOString(), done: [], place: 0, sums: {} }
-      await this.copy.begin()
+      await book.remove(files.waiting, files.refused, files.changedHere)
       await book.keep({ pass })
     }
     this.copy.pass = pass.number
@@ -104,7 +104,7 @@ export class Passes {
     if (count instanceof Unavailable) return
     const page = await source.page(resource, { before: Math.max(0, count - TAIL) })
     if (!(page instanceof Unavailable)) {
-      const shapes = page.map((record) => this.copy.shape(resource, record))
+      const shapes = page.map((record) => shapeRecord(resource, record, this.copy.shaping(resource)))
       const added = shapes.filter(({ id }) => book.entry(resource.service, id) === undefined)
       await this.copy.take(resource, added)
     }

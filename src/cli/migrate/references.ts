@@ -15,36 +15,34 @@ export interface Naming {
 
 /** Lists the references of a shaped record. */
 export function namingsOf(resource: Resource, record: Shaped): Naming[] {
-  return namingsIn(resource, resource.fields, { record, path: '', plainPath: '' })
+  return namingsIn(resource, resource.fields, { record, path: '' })
 }
 
 interface Place {
   readonly record: Shaped
   readonly path: string
-  /** `path` without indices, as in definitions. */
-  readonly plainPath: string
   /** The list that contains the record. */
   readonly within?: { readonly items: Shaped[]; readonly field: ListField }
 }
 
-function namingsIn(resource: Resource, fields: FieldSet, { record, path, plainPath, within }: Place): Naming[] {
+function namingsIn(resource: Resource, fields: FieldSet, { record, path, within }: Place): Naming[] {
   return fields.entries.flatMap(([name, field]): Naming[] => {
     const value = record[name]
     const member = path === '' ? name : `${path}.${name}`
-    const plainMember = plainPath === '' ? name : `${plainPath}.${name}`
     if (field.kind === 'object') {
-      const place = { record: (value ?? {}) as Shaped, path: member, plainPath: plainMember }
-      return namingsIn(resource, field.fields, place)
+      return namingsIn(resource, field.fields, { record: (value ?? {}) as Shaped, path: member })
     }
     if (field.kind === 'list') {
       const items = (value ?? []) as Shaped[]
       return items.flatMap((item, index) => {
-        const place = { record: item, path: `${member}[${index}]`, plainPath: plainMember, within: { items, field } }
+        const place = { record: item, path: `${member}[${index}]`, within: { items, field } }
         return namingsIn(resource, field.fields, place)
       })
     }
     if (typeof value !== 'number' || value < 1 || (field.access === 'key' && within === undefined)) return []
-    const target = field.names ? resourceNamed(field.names.service) : targetOf(resource, plainMember)
+    // Definitions name members without indices.
+    const plain = member.replaceAll(/\[\d+\]/g, '')
+    const target = field.names ? resourceNamed(field.names.service) : targetOf(resource, plain)
     if (target === null) return []
     const isItem = within?.field.key === name
     const clear = () => {

@@ -1,3 +1,4 @@
+import { figure } from '../progress.ts'
 import { files, type Sums } from './copy.ts'
 import type { Passes } from './passes.ts'
 
@@ -43,7 +44,7 @@ function sumsLine(sums: Sums, { missing, deleted }: Pick<Passes, 'missing' | 'de
     [deleted, 'deleted'],
   ] as const
   return [...always, ...perhaps.filter(([count]) => count > 0)]
-    .map(([count, what]) => `${count.toLocaleString('en-US')} ${what}`)
+    .map(([count, what]) => `${figure(count)} ${what}`)
     .join(', ')
 }
 

@@ -52,13 +52,11 @@ function headersOf({ privateKey, token, secureUrl }: SourceKeys): Record<string,
 /** The store to copy, read through REST. */
 export class Source {
   readonly #asking: Asking
-  readonly #headers: Readonly<Record<string, string>>
   readonly #options: { version: string; timeZone: string }
   #prefix = ''
 
-  private constructor(asking: Asking, headers: Record<string, string>, options: { version: string; timeZone: string }) {
+  private constructor(asking: Asking, options: { version: string; timeZone: string }) {
     this.#asking = asking
-    this.#headers = headers
     this.#options = options
   }
 
@@ -70,7 +68,7 @@ export class Source {
     keys: SourceKeys,
     options: { version: string; timeZone: string; say: (line: string) => void },
   ): Promise<Source> {
-    const source = new Source(new Asking(keys.address, options.say), headersOf(keys), options)
+    const source = new Source(new Asking(keys.address, headersOf(keys), options.say), options)
     await source.#findPrefix()
     return source
   }
@@ -148,7 +146,7 @@ export class Source {
   #get<T>(path: string, query: string, read: (answer: Answer) => T): Promise<T> {
     const { version } = this.#options
     const address = `${this.#prefix}/${version}/${path}${query === '' ? '' : `?${query}`}`
-    return this.#asking.ask({ path: address, headers: this.#headers }, read)
+    return this.#asking.ask(address, read)
   }
 
   /** The filter in the documented date form, in the store's time zone. */

@@ -7,7 +7,7 @@ import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
 import { isId } from '../../foundation/values/int32.ts'
 import { resources } from '../../shop/registry.ts'
-import { find } from '../new-store/installation.ts'
+import { find, type Store } from '../new-store/installation.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
 import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
 import { isSetting } from './source.ts'
@@ -26,12 +26,7 @@ export interface Here extends Shape {
 }
 
 /** As the operator's routes show it. */
-interface TargetStore {
-  readonly Id: number
-  readonly Name: string
-  readonly SecureURL: string
-  readonly TimeZone: string
-}
+type TargetStore = Pick<Store, 'Id' | 'Name' | 'SecureURL'> & { readonly TimeZone: string }
 
 /** The store to copy into, through the operator's export and import routes. */
 export class Target {

@@ -6,26 +6,10 @@ import type { Prompt } from './prompt.ts'
 /** A question is repeated this often, so that an input without an end ends. */
 const TRIES_MAX = 10
 
-/** What was given as arguments, by option. */
-export type Given = Readonly<Record<string, string | undefined>>
+export type Form = ReturnType<typeof createForm>
 
-/** Collects values: from the arguments, else by asking. */
-export interface Form {
-  /** The value of a field that has no default. */
-  require<T>(field: Field<T>): Promise<T>
-  /** As `require`, but the default counts where no question has been asked so far: then the arguments say all. */
-  withDefault<T>(field: Field<T>, standard: string): Promise<T>
-  /** A password, asked for without an echo, or made. Never from the arguments, which other users of the machine can read. */
-  password(
-    isMade: boolean,
-    refusal: (password: string) => string | null,
-  ): Promise<{ password: string; isMade: boolean }>
-  /** Forgets a value that the server refused, and says why. Throws StartupError where nothing was asked. */
-  refuse(field: Field<unknown>, message: string): void
-}
-
-/** Throws StartupError for an argument that is wrong. */
-export function createForm(prompt: Prompt, given: Given): Form {
+/** Collects values: from the arguments, which `given` has by option, else by asking. Throws StartupError for an argument that is wrong. */
+export function createForm(prompt: Prompt, given: Readonly<Record<string, string | undefined>>) {
   const values = new Map<string, unknown>()
   for (const field of Object.values<Field<unknown>>(fields)) {
     const argument = given[field.option]
@@ -49,12 +33,16 @@ export function createForm(prompt: Prompt, given: Given): Form {
   }
 
   return {
-    require: (field) => answerTo(field, () => ask(field)),
-    withDefault: (field, standard) =>
+    /** The value of a field that has no default. */
+    require: <T>(field: Field<T>) => answerTo(field, () => ask(field)),
+    /** As `require`, but the default counts where no question has been asked so far: then the arguments say all. */
+    withDefault: <T>(field: Field<T>, standard: string) =>
       answerTo(field, async () => (isDialogue ? ask(field, standard) : readArgument(field, standard))),
-    password: (isMade, refusal) =>
+    /** A password, asked for without an echo, or made. Never from the arguments, which other users of the machine can read. */
+    password: (isMade: boolean, refusal: (password: string) => string | null) =>
       answerTo(fields.password, async () => (isMade ? makePassword() : askPassword(prompt, refusal))),
-    refuse: (field, message) => {
+    /** Forgets a value that the server refused, and says why. Throws StartupError where nothing was asked. */
+    refuse: (field: Field<unknown>, message: string) => {
       if (!isDialogue) throw new StartupError(message)
       prompt.say(message)
       values.delete(field.option)

@@ -39,14 +39,7 @@ interface Subscription {
   readonly DateTokenBrought: string | null
 }
 
-export interface NewStore {
-  readonly Name: string
-  readonly SecureURL: string
-  readonly Email: string
-  readonly Password: string
-  readonly Currency: string
-  readonly TimeZone: string
-}
+type NewStore = Record<'Name' | 'SecureURL' | 'Email' | 'Password' | 'Currency' | 'TimeZone', string>
 
 /** Throws StartupError when the address does not lead to the server, or the server does not know the operator key. */
 export async function checkServer(server: Server): Promise<void> {

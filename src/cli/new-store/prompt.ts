@@ -1,17 +1,10 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 
-/** Asks on standard error, because standard output is for the result, and reads answers from standard input, a line each. */
-export interface Prompt {
-  /** Null: the input has ended. A hidden answer is not echoed on a terminal. */
-  ask(question: string, options?: { hidden?: boolean }): Promise<string | null>
-  say(line: string): void
-  /** Whether a person types the answers. */
-  readonly isTerminal: boolean
-  close(): void
-}
+export type Prompt = ReturnType<typeof openPrompt>
 
-export function openPrompt(): Prompt {
+/** Asks on standard error, because standard output is for the result, and reads answers from standard input, a line each. */
+export function openPrompt() {
   const isTerminal = process.stdin.isTTY === true
   let isHidden = false
   const echo = new Writable({
@@ -29,7 +22,8 @@ export function openPrompt(): Prompt {
     return reader[Symbol.asyncIterator]()
   }
   return {
-    ask: async (question, { hidden = false } = {}) => {
+    /** Null: the input has ended. A hidden answer is not echoed on a terminal. */
+    ask: async (question: string, { hidden = false } = {}): Promise<string | null> => {
       lines ??= open()
       process.stderr.write(question)
       isHidden = hidden
@@ -38,7 +32,8 @@ export function openPrompt(): Prompt {
       if (hidden || !isTerminal || done) process.stderr.write('\n')
       return done ? null : value
     },
-    say: (line) => process.stderr.write(`${line}\n`),
+    say: (line: string) => process.stderr.write(`${line}\n`),
+    /** Whether a person types the answers. */
     isTerminal,
     close: () => close(),
   }

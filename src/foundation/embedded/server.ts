@@ -120,7 +120,8 @@ async function disown(path: string, note: string): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process has this id. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {

@@ -53,6 +53,8 @@ const deletedThrough = `
 /** White space as String.prototype.trim() takes it off, and with it every SKU that is given. */
 const blanks = String.raw`U&'\0009\000A\000B\000C\000D\0020\00A0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200A\2028\2029\202F\205F\3000\FEFF'`
 
+const servedTables = new Set(servedResources.map(({ table }) => table))
+
 export const checks: readonly Check[] = [
   {
     name: 'database',
@@ -95,7 +97,7 @@ export const checks: readonly Check[] = [
       SELECT "storeId", "table" AS "record", concat('count ', sum("kept"), ', records ', sum("there")) AS "found" FROM (
         SELECT "storeId", "table", "count" AS "kept", 0 AS "there" FROM "RecordCount"
         UNION ALL ${unionOf(
-          new Set(servedResources.map(({ table }) => table)),
+          servedTables,
           (table) => `SELECT "storeId", '${table}', 0, count(*) FROM "${table}" GROUP BY "storeId"`,
         )}
       ) each GROUP BY "storeId", "table" HAVING sum("kept") <> sum("there")`,
@@ -175,7 +177,7 @@ export const checks: readonly Check[] = [
     name: 'stores',
     rule: 'The store of each record exists',
     sql: unionOf(
-      new Set(servedResources.map(({ table }) => table)),
+      servedTables,
       (table) => `
       SELECT t."storeId", concat('${table} ', t."id") AS "record", 'there is no such store' AS "found" FROM "${table}" t
       WHERE NOT EXISTS (SELECT FROM "Store" s WHERE s."id" = t."storeId")`,
@@ -364,7 +366,7 @@ function underOtherKeys(): string {
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
 function highestIds(): string {
-  const tables = new Set(servedResources.map(({ table }) => table)).difference(new Set(['OrderStatus']))
+  const tables = servedTables.difference(new Set(['OrderStatus']))
   const ofTable = (table: string) =>
     `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`
   const ofLists = resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"'))

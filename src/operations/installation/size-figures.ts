@@ -2,13 +2,7 @@ import { queryRows } from '../../foundation/database/client.ts'
 import type { DatabaseFigures } from '../../foundation/database/figures.ts'
 import { Prisma } from '../../foundation/database/generated/client.ts'
 
-/** A table of the data model, so that the labels are bounded whatever else the database holds. */
-interface Size {
-  readonly table: string
-  readonly bytes: number
-  readonly rows: number
-}
-
+/** Those of the data model, so that the labels are bounded whatever else the database holds. */
 const tables = Object.keys(Prisma.ModelName)
 
 /** The room that the database and its tables take. PostgreSQL asks the file system; it reads no rows. */
@@ -28,7 +22,7 @@ export const sizeFigures: DatabaseFigures = {
     const [database] = await queryRows<{ bytes: number }>(tx)`
       SELECT pg_database_size(current_database())::float8 AS "bytes"`
     if (database) show('database_size_bytes', database.bytes)
-    const sizes = await queryRows<Size>(tx)`
+    const sizes = await queryRows<{ table: string; bytes: number; rows: number }>(tx)`
       SELECT relname::text AS "table", pg_total_relation_size(oid)::float8 AS "bytes",
         (CASE WHEN reltuples < 0 THEN pg_stat_get_live_tuples(oid) ELSE reltuples END)::float8 AS "rows"
       FROM pg_class

@@ -9,17 +9,12 @@ import { REST } from './upgrades.ts'
 /** Rows of a second, by a processor of a small machine. */
 const INDEXED_A_SECOND = 300_000
 
-export interface UpgradePlan {
-  /** What the next start does, or a server after it, with the time and the room on the disk that it takes. */
-  readonly steps: readonly string[]
-  /** The versions of the servers that run on the database. */
-  readonly running: readonly string[]
-  /** Those that have to be stopped before the start. */
-  readonly toStop: readonly string[]
-}
-
-/** Finds what the next start of this version would do to the database. Changes nothing. Throws `StartupError` where it would refuse to start. */
-export function planUpgrade(url: string): Promise<UpgradePlan> {
+/**
+ * Finds what the next start of this version would do to the database, or a server after it, with the time and the room on the disk that each
+ * step takes; and the versions of the servers that run there, and of those to be stopped before. Changes nothing. Throws `StartupError`
+ * where it would refuse to start.
+ */
+export function planUpgrade(url: string) {
   return withConnection(url, async (client) => {
     const running = [...new Set(await runningVersions({ query: queryOf(client) }))]
     const missing = await findMissing(client)

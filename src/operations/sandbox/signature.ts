@@ -11,12 +11,6 @@ import { type SealedSecrets, signingSecrets } from '../../shop/webhooks/secret.t
 /** none: it is not signed. unknown: nothing of the developer's sends to this address. */
 export type Signature = 'none' | 'verified' | 'wrong' | 'unknown'
 
-export interface Checked {
-  readonly signature: Signature
-  /** Whose secret it is, or what is wrong, in words. */
-  readonly signer: string
-}
-
 /** What the scheme allows the clocks to differ. */
 const TOLERANCE_MS = 5 * 60_000
 /** A sender has two while its secret is being replaced. */
@@ -31,12 +25,15 @@ interface Candidate {
   readonly sealed: readonly string[]
 }
 
-/** Checks a signature by the secrets of the developer's webhooks and callbacks that send to the inbox. */
+/**
+ * Checks a signature by the secrets of the developer's webhooks and callbacks that send to the inbox. `signer`: whose secret it is, or what
+ * is wrong, in words.
+ */
 export async function checkSignature(
   services: DataServices,
   inbox: Inbox,
   { headers, body }: { headers: Readonly<Record<string, string | readonly string[] | undefined>>; body: Buffer },
-): Promise<Checked> {
+): Promise<{ signature: Signature; signer: string }> {
   const given = (name: string) => (typeof headers[name] === 'string' ? headers[name] : '')
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(given)
   if (!signatures) return { signature: 'none', signer: '' }

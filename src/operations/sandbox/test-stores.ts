@@ -162,13 +162,11 @@ export async function makeTestStore(
   return made
 }
 
-type Opened = Parameters<typeof createUnownedStore>[1]
-
 async function open(
   tx: Transaction,
   services: TestStoreServices,
   developerId: number,
-  given: Opened,
+  given: Parameters<typeof createUnownedStore>[1],
   actor: Actor,
 ): Promise<number> {
   const { id } = await createUnownedStore({ ...services, db: tx }, given, actor)

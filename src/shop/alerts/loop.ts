@@ -1,11 +1,11 @@
 import { allows } from '../../access/applications/privileges.ts'
 import { type MailServices, mailsAre, writeMail } from '../../access/mail/write.ts'
-import type { Privileges } from '../../engine/caller.ts'
 import { type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
+import type { Alert } from '../../foundation/database/generated/client.ts'
 import type { Config } from '../../foundation/process/settings.ts'
 import { createWorker } from '../../foundation/process/worker.ts'
 import type { Phrase } from '../../foundation/texts/text.ts'
-import { privilegesOf } from '../staff/roles.ts'
+import { privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { type OperatorAlert, operatorAlerts, type StoreAlert, type StoreKind, storeAlerts } from './kinds.ts'
 
 export interface AlertServices extends MailServices {
@@ -51,17 +51,11 @@ async function claim({ db, now }: AlertServices): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-interface Due {
-  readonly id: number
-  readonly kind: string
-  readonly since: Date
-  readonly toldAt: Date | null
+interface Due extends Pick<Alert, 'id' | 'kind' | 'since' | 'toldAt'>, RoleOfAccount {
   readonly identityId: number
   readonly email: string
   /** Null: an operator's. */
   readonly storeId: number | null
-  readonly role: string
-  readonly ownPrivileges: Privileges
 }
 
 /**

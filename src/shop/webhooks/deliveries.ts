@@ -122,19 +122,14 @@ export async function listDeliveries(
   webhookId: number,
   { states, limit, before }: { states: readonly DeliveryState[]; limit: number; before: number | null },
 ): Promise<{ deliveries: DeliverySummary[]; next: number | null }> {
+  const wanted = states.map((state) => inState[state])
+  const isWanted = join(wanted, ' OR ')
   const rows = await rowsInTurn<SummaryRow | { id: null }>(caller)`
     SELECT p.* FROM (SELECT * FROM ${ownWebhook(caller, webhookId)}) w
     LEFT JOIN LATERAL (
       SELECT ${summaryColumns} FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
       WHERE ${ofWebhook(caller, webhookId)} ${before === null ? empty : sql`AND d."id" < ${before}::bigint`}
-        ${
-          states.length === 0
-            ? empty
-            : sql`AND (${join(
-                states.map((state) => inState[state]),
-                ' OR ',
-              )})`
-        }
+        ${states.length === 0 ? empty : sql`AND (${isWanted})`}
       ORDER BY d."id" DESC LIMIT ${limit}::int + 1) p ON true
     ORDER BY p."id" DESC`
   if (rows.length === 0) throw noWebhook(webhookId)

@@ -58,13 +58,7 @@ export const feedEventType = shownType<FeedEvent>(
   },
 )
 
-interface FeedQuery {
-  readonly after: number | 'newest'
-  readonly limit: number
-  readonly eventTypes: readonly number[]
-  /** Null: of any record. */
-  readonly recordId: number | null
-}
+type FeedQuery = { after: number | 'newest'; limit: number; eventTypes: readonly number[]; recordId: number | null }
 
 /** The total of the bodies of one page. */
 const PAGE_BYTES_MAX = 10 * 1024 * 1024
@@ -72,7 +66,7 @@ const PAGE_BYTES_MAX = 10 * 1024 * 1024
 /**
  * Returns the events after a position in the store's feed, in order: at least one, and at most `limit` events and 10 MB of
  * bodies. Empty if nothing is newer. Position 0 starts at the oldest event; `newest` returns the newest event alone. Returns the kinds
- * in `eventTypes`; if that is empty, all kinds whose records the caller may read. `recordId`: only events of records with this number.
+ * in `eventTypes`; if that is empty, all kinds whose records the caller may read. `recordId`: only events of records with this number; null: of any.
  * Throws `unauthorized` for a kind that the caller may not read, and `gone` if events after that position were deleted because of
  * their age, or if there has been no such position: the feed of a reset store, or of a restored backup, began anew.
  */

@@ -12,10 +12,9 @@ export interface RecordEvent extends Pick<Event, 'eventType' | 'createdAt'> {
   readonly deliveries: readonly EventDelivery[]
 }
 
-export interface EventDelivery extends Pick<Delivery, 'state' | 'attempts' | 'status' | 'reason'> {
+/** `webhook`: its name; null: it is deleted. */
+type EventDelivery = Pick<Delivery, 'webhookId' | 'state' | 'attempts' | 'status' | 'reason'> & {
   readonly id: number
-  readonly webhookId: number
-  /** Its name; null: it is deleted. */
   readonly webhook: string | null
 }
 

@@ -73,11 +73,7 @@ async function refuseTooMany(caller: Caller): Promise<void> {
 async function settleDisabled({ caller, id, after }: Change): Promise<void> {
   const { db, store, now } = caller
   const at = now()
-  const disabledAtSequence = await endDeliveries(db, {
-    storeId: store.id,
-    webhookId: id,
-    reason: 'The webhook was disabled',
-    at,
-  })
+  const ended = { storeId: store.id, webhookId: id, reason: 'The webhook was disabled', at }
+  const disabledAtSequence = await endDeliveries(db, ended)
   Object.assign(after.row, { disabledAt: at.toISOString(), disabledAtSequence, pauseReason: null })
 }

@@ -14,11 +14,8 @@ import { shownType } from './shown-type.ts'
 
 /** A webhook in a list. */
 export interface WebhookSummary
-  extends Pick<
-      Webhook,
-      'id' | 'name' | 'url' | 'eventType' | 'format' | 'members' | 'enabled' | 'createdAt' | 'updatedAt'
-    >,
-    Pick<Webhook, 'failingSince' | 'disabledAt' | 'pauseReason'> {
+  extends Pick<Webhook, 'id' | 'name' | 'url' | 'eventType' | 'format' | 'members' | 'enabled' | 'createdAt'>,
+    Pick<Webhook, 'updatedAt' | 'failingSince' | 'disabledAt' | 'pauseReason'> {
   readonly eventName: string
   /** The owner; null: the administration. */
   readonly application: string | null
@@ -134,23 +131,14 @@ export function listWebhooks(caller: Caller, { limit, offset }: { limit: number;
 
 const BROKEN_SHOWN = 10
 
-interface BrokenWebhook extends Pick<Webhook, 'id' | 'name'> {
-  readonly isPaused: boolean
-  /** When it was paused, or when its attempts began to fail. */
-  readonly since: Date
-  /** Why it was paused, or what went wrong last; empty: unknown. */
-  readonly reason: string
-  /** Of all. */
-  readonly paused: number
-  readonly failing: number
-}
+type BrokenWebhook = Pick<Webhook, 'id' | 'name'> & { isPaused: boolean; since: Date; reason: string }
 
 /**
  * Returns a store's webhooks that the platform paused, and those whose last attempt failed: their numbers and the first ten, paused ones
- * first.
+ * first. `since`: when it was paused, or its attempts began to fail; `reason`: why it was paused, or what went wrong last (empty: unknown).
  */
 export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number) {
-  const rows = await queryRows<BrokenWebhook>(db)`
+  const rows = await queryRows<BrokenWebhook & { paused: number; failing: number }>(db)`
     SELECT w."id", w."name", w."isPaused", w."paused", w."failing",
         coalesce(CASE WHEN w."isPaused" THEN w."disabledAt" ELSE w."failingSince" END, w."updatedAt") AS "since",
         coalesce(w."pauseReason", (

@@ -14,50 +14,39 @@ export function align(former: readonly string[], next: readonly string[]): numbe
   let nextEnd = next.length
   while (formerEnd > start && nextEnd > start && former[formerEnd - 1] === next[nextEnd - 1])
     found[--nextEnd] = --formerEnd
-  const pairs = pairsOf(former.slice(start, formerEnd), next.slice(start, nextEnd))
-  for (const [one, other] of pairs) found[start + other] = start + one
+  const runs = runsOf(former.slice(start, formerEnd), next.slice(start, nextEnd))
+  for (let run = runs; run !== null; run = run.before) {
+    for (let at = run.from; at < run.to; at++) found[start + at - run.diagonal] = start + at
+  }
   return found
 }
 
-type Pair = readonly [former: number, next: number]
-
-/** The furthest places in `former` that so many differences lead to, on each diagonal; from these the way back is read. */
-function pairsOf(former: readonly string[], next: readonly string[]): Pair[] {
-  const max = Math.min(former.length + next.length, DIFFERENCES_MAX)
-  const reached = new Int32Array(2 * max + 3)
-  const steps: Int32Array[] = []
-  const centre = max + 1
-  const at = (places: Int32Array, diagonal: number) => places[centre + diagonal] ?? 0
-  const isAdded = (places: Int32Array, diagonal: number, count: number) =>
-    diagonal === -count || (diagonal !== count && at(places, diagonal - 1) < at(places, diagonal + 1))
-  for (let count = 0; count <= max; count++) {
-    steps.push(reached.slice(centre - count - 1, centre + count + 2))
-    for (let diagonal = -count; diagonal <= count; diagonal += 2) {
-      let x = isAdded(reached, diagonal, count) ? at(reached, diagonal + 1) : at(reached, diagonal - 1) + 1
-      while (x < former.length && x - diagonal < next.length && former[x] === next[x - diagonal]) x++
-      reached[centre + diagonal] = x
-      if (x >= former.length && x - diagonal >= next.length) return wayBack(steps, former.length, next.length)
-    }
-  }
-  return []
+/** Items of `former` that are alike with those of `next` so many places before, and the run that is matched before them. */
+interface Run {
+  readonly from: number
+  readonly to: number
+  readonly diagonal: number
+  readonly before: Run | null
 }
 
-function wayBack(steps: readonly Int32Array[], formerLength: number, nextLength: number): Pair[] {
-  const pairs: Pair[] = []
-  let x = formerLength
-  let y = nextLength
-  for (let count = steps.length - 1; count >= 0; count--) {
-    const places = steps[count] as Int32Array
-    const at = (diagonal: number) => places[count + 1 + diagonal] ?? 0
-    const diagonal = x - y
-    const isAdded = diagonal === -count || (diagonal !== count && at(diagonal - 1) < at(diagonal + 1))
-    const before = count === 0 ? 0 : isAdded ? diagonal + 1 : diagonal - 1
-    const fromX = count === 0 ? 0 : at(before)
-    const fromY = fromX - before
-    const [toX, toY] = count === 0 ? [0, 0] : isAdded ? [fromX, fromY + 1] : [fromX + 1, fromY]
-    while (x > toX && y > toY) pairs.push([--x, --y])
-    x = fromX
-    y = fromY
+/** Follows the furthest places in `former` that so many differences lead to, on each diagonal, with the runs on the way there. */
+function runsOf(former: readonly string[], next: readonly string[]): Run | null {
+  const max = Math.min(former.length + next.length, DIFFERENCES_MAX)
+  const centre = max + 1
+  const reached: ({ readonly x: number; readonly run: Run | null } | undefined)[] = new Array(2 * max + 3)
+  reached[centre + 1] = { x: 0, run: null }
+  for (let count = 0; count <= max; count++) {
+    for (let diagonal = -count; diagonal <= count; diagonal += 2) {
+      const [one, other] = [reached[centre + diagonal - 1], reached[centre + diagonal + 1]]
+      const added = other !== undefined && (one?.x ?? -1) < other.x ? other : null
+      const before = (added ?? one)?.run ?? null
+      const from = added?.x ?? (one?.x ?? 0) + 1
+      let x = from
+      while (x < former.length && x - diagonal < next.length && former[x] === next[x - diagonal]) x++
+      const run = x === from ? before : { from, to: x, diagonal, before }
+      reached[centre + diagonal] = { x, run }
+      if (x >= former.length && x - diagonal >= next.length) return run
+    }
   }
-  return pairs
+  return null
 }

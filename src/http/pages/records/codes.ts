@@ -69,15 +69,7 @@ export function codedPaths({ values, lists }: Parts): string[] {
   return [...values.filter(isCoded).map(({ path }) => path.join('.')), ...lists.flatMap(codedPaths)]
 }
 
-/** The names of a store for the numbers of these fields. */
-export interface Codes {
-  /** What a number at this path says; null: it is none of a list, or none is set. */
-  textAt(path: string, value: unknown): Phrase | null
-  /** What a form offers for a value that has `typed`: what is visible, and what it has. Null: no list names it. */
-  choicesFor(value: Value, typed: string): Choices | null
-  /** What a filter offers, which looks for numbers that have been used as well. Null: no list names it. */
-  filterFor(path: string, typed: string): Choices | null
-}
+export type Codes = Awaited<ReturnType<typeof readCodes>>
 
 /** Of a form without such numbers. */
 export const noCodes: Codes = { textAt: () => null, choicesFor: () => null, filterFor: () => null }
@@ -87,7 +79,7 @@ export async function readCodes(
   reader: Reader,
   paths: Iterable<string>,
   { withUsed = false }: { withUsed?: boolean } = {},
-): Promise<Codes> {
+) {
   const kinds = new Set([...paths].flatMap((path) => kindAt(path) ?? []))
   const read = [...kinds].map(async (kind) => [kind, await readList(reader, kind, withUsed)] as const)
   const lists = new Map(await Promise.all(read))
@@ -96,12 +88,14 @@ export async function readCodes(
     return kind === null ? undefined : lists.get(kind)
   }
   return {
-    textAt(path, value) {
+    /** What a number at this path says; null: it is none of a list, or none is set. */
+    textAt(path: string, value: unknown): Phrase | null {
       const number = String(value ?? '').trim()
       // A payment method is a text, which may be anything.
       return /^[1-9]\d{0,9}$/.test(number) ? (listAt(path)?.nameOf(number) ?? null) : null
     },
-    choicesFor(value, typed) {
+    /** What a form offers for a value that has `typed`: what is visible, and what it has. Null: no list names it. */
+    choicesFor(value: Value, typed: string): Choices | null {
       const list = isCoded(value) ? listAt(value.path.join('.')) : undefined
       if (list === undefined) return null
       const none = value.field.kind === 'integer' ? '0' : ''
@@ -112,7 +106,8 @@ export async function readCodes(
       const first = list.kind === statuses && !isNone ? [] : [[isNone ? typed : none, t('Not chosen')] as const]
       return [...first, ...offered.map(({ id, name }) => [String(id), name] as const), ...others]
     },
-    filterFor(path, typed) {
+    /** What a filter offers, which looks for numbers that have been used as well. Null: no list names it. */
+    filterFor(path: string, typed: string): Choices | null {
       const list = listAt(path)
       if (list === undefined) return null
       const others = new Set([...list.used.map(String), typed].filter((number) => /^\d{1,10}$/.test(number)))

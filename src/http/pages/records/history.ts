@@ -24,13 +24,8 @@ import { serviceOfTable } from './services.ts'
 const NEWEST_ENTRIES = 5
 
 /** What the template `history.eta` shows. */
-export interface History {
-  readonly rows: readonly HistoryRow[]
-  /** The `before` of the next page. */
-  readonly next: number | null
-}
-
-export type HistoryRow = ReturnType<typeof factsOf> & { readonly changes: readonly Changed[] }
+export type History = Awaited<ReturnType<typeof historyOf>>
+export type HistoryRow = History['rows'][number]
 
 /** Returns the newest changes of these records. */
 export async function newestHistory(
@@ -52,12 +47,12 @@ interface Showing {
   readonly actsIn?: (entry: HistoryEntry) => Acts
 }
 
-/** The changes in words, with the names of the records that their fields name. */
+/** The changes in words, with the names of the records that their fields name. `next`: the `before` of the next page. */
 export async function historyOf(
   caller: Caller,
   { entries, next }: HistoryPage,
   { nameOf = nameless, isOfMany = false, actsIn = () => new Map() }: Showing = {},
-): Promise<History> {
+) {
   const { privileges } = caller
   const named = entries.flatMap(({ recordType, changed }) =>
     changed.flatMap(([path, before, after]) => {

@@ -54,15 +54,12 @@ function tagOf(isEnd: boolean, name: string, written: string): Tag {
   return { name, isEnd, attributes: attributes.replaceAll(/\r\n?/g, '\n') }
 }
 
-export type Plain =
-  /** `html` is the content of the editor, made of its own elements; `canonical` is what the editor gives back if nothing is changed. */
-  | { readonly html: string; readonly canonical: string; readonly problem: null }
-  /** Why the editor cannot keep the text unchanged. */
-  | { readonly html: null; readonly canonical: null; readonly problem: Text }
-
-/** Returns the content of a plain editor for the source, with words in the reader's language for what it cannot show, or why it has none. */
-export function plainOf(source: string, say: (words: Text) => string): Plain {
-  const none = (problem: Text): Plain => ({ html: null, canonical: null, problem })
+/**
+ * Returns the content of a plain editor for the source, made of its own elements, with words in the reader's language for what it cannot
+ * show; `canonical` is what the editor gives back if nothing is changed. `problem`: why the editor cannot keep the text unchanged.
+ */
+export function plainOf(source: string, say: (words: Text) => string) {
+  const none = (problem: Text) => ({ html: null, canonical: null, problem })
   if (Buffer.byteLength(source) > PLAIN_BYTES_MAX)
     return none(t('The text is too long for the editor. Change its source.'))
   const tokens = tokensOf(source)

@@ -9,16 +9,7 @@ import type { PageRequest } from '../frame/request.ts'
 import { readNames } from './names.ts'
 import type { Service } from './services.ts'
 
-export interface Match {
-  readonly id: number
-  readonly name: string
-}
-
-export interface Matches {
-  /** Best first, then the newest. */
-  readonly matches: readonly Match[]
-  readonly isMore: boolean
-}
+export type Matches = Awaited<ReturnType<typeof findMatches>>
 
 const MATCHES_MAX = 20
 
@@ -30,8 +21,8 @@ export function findersOf({ resource, searches }: Service): readonly Finder[] {
   return finders ?? [byId(table), ...searches.map(({ filter }) => byFilter(table, filter))]
 }
 
-/** Finds the records that a person may mean, best first; by an empty text, the newest. */
-export async function findMatches(caller: Caller, service: Service, typed: string): Promise<Matches> {
+/** Finds the records that a person may mean, best first, then the newest; by an empty text, the newest. */
+export async function findMatches(caller: Caller, service: Service, typed: string) {
   const text = typed.trim()
   if (text.length > TYPED_MAX || text.includes('\0') || !text.isWellFormed()) return { matches: [], isMore: false }
   const { resource } = service

@@ -1,6 +1,6 @@
 import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
 import { capital } from '../../../foundation/texts/label.ts'
-import { orOf, type Phrase, type Text, t } from '../../../foundation/texts/text.ts'
+import { orOf, type Phrase, t } from '../../../foundation/texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import type { Writing } from '../../html/numbers.ts'
@@ -65,17 +65,12 @@ export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean
 }
 
 /** What fields mean, for `meanings.eta`. In a text, what is code stands between backticks. */
-export interface Meaning {
-  readonly label: Text
-  readonly text: Text
-}
-
-export function meaningsOf(values: readonly Value[]): Meaning[] {
+export function meaningsOf(values: readonly Value[]) {
   return values.map(({ label, field }) => ({ label, text: t(fieldText(field)) }))
 }
 
 /** The meaning of a list, of what a form has of its items, and of the lists in it. */
-export function meaningsInList({ label, field, values, lists }: List): Meaning[] {
+export function meaningsInList({ label, field, values, lists }: List): ReturnType<typeof meaningsOf> {
   const isTyped = (value: Value) => isWritable(value, 'create') || field.keyFrom === 'caller'
   return [
     { label, text: t(field.description) },

@@ -33,6 +33,6 @@ export function showShared(registry: Registry, { db, secrets, now, log, config }
   showSampled(askDatabase({ db, now }, parts), { registry, onFailure: onFailure('the database') })
   const { backupDir: dir, backupHours: hours } = config
   if (dir === null) return () => {}
-  showSampled(backupFolderFigures({ dir, hours, secrets, now }), { registry, onFailure: onFailure('BACKUP_DIR') })
+  showSampled(backupFolderFigures({ secrets, now }, { dir, hours }), { registry, onFailure: onFailure('BACKUP_DIR') })
   return countFailures(registry)
 }

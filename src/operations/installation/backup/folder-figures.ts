@@ -1,17 +1,13 @@
 import { Counter, type Registry } from 'prom-client'
+import type { DataServices } from '../../../foundation/database/client.ts'
 import type { SampledFigures } from '../../../foundation/process/sampled-figures.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { openBackupFolder } from './files.ts'
 
-interface FolderOptions {
-  readonly dir: string
-  readonly hours: number
-  readonly secrets: Secrets
-  readonly now: () => Date
-}
-
 /** The schedule, and the newest backup that is really in BACKUP_DIR: somebody may have deleted or moved what was made. */
-export function backupFolderFigures({ dir, hours, secrets, now }: FolderOptions): SampledFigures {
+export function backupFolderFigures(
+  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  { dir, hours }: { dir: string; hours: number },
+): SampledFigures {
   return {
     gauges: {
       backup_interval_seconds: { help: 'The age at which the newest backup is followed by another (BACKUP_HOURS)' },

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import type { Log } from '../../../engine/definition/endpoints.ts'
 import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { openSnapshot, type Snapshot } from '../../../foundation/database/snapshot.ts'
 import { makePrivateFolder } from '../../../foundation/process/data-folder.ts'
@@ -21,11 +22,7 @@ interface BackupScheduleOptions {
   readonly url: string
   readonly secrets: Secrets
   readonly now: () => Date
-  readonly log: {
-    info(details: object, message: string): void
-    warn(details: object, message: string): void
-    error(details: object, message: string): void
-  }
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly dir: string
   readonly hours: number
   /** How many backups stay. */

@@ -16,18 +16,13 @@ import { listNames, nameFieldOf } from '../lines/new-names.ts'
 import { idsBelow } from '../lines/references.ts'
 import type { Run } from './apply.ts'
 
-/** What became of new names, by number. */
-interface MadeNames {
-  readonly ids: ReadonlyMap<number, number>
-  readonly failures: ReadonlyMap<number, StoreFailure>
-}
-
 /**
- * Makes the records of these new names that there are not yet, and of those above, and returns the ids of all, or why one was not made.
+ * Makes the records of these new names that there are not yet, and of those above, and returns, by number, the ids of all, or why one was
+ * not made.
  * A name is made once, whatever files and processes name it: it is looked up and made under a lock of the store, and noted in the same
  * transaction. Throws `in-progress` when the import was cancelled or another process took over, and any error that stops the import.
  */
-export async function makeNames(run: Run, numbers: readonly number[]): Promise<MadeNames> {
+export async function makeNames(run: Run, numbers: readonly number[]) {
   const ids = new Map<number, number>()
   const failures = new Map<number, StoreFailure>()
   if (numbers.length === 0) return { ids, failures }

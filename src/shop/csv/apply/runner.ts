@@ -1,24 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import { operatorCaller } from '../../../access/stores/caller-store.ts'
 import type { Log } from '../../../engine/definition/endpoints.ts'
-import type { Db } from '../../../foundation/database/client.ts'
+import type { DataServices } from '../../../foundation/database/client.ts'
 import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'
 import { empty, identifier, sql } from '../../../foundation/database/sql.ts'
 import { programVersion } from '../../../foundation/process/version.ts'
 import { createWorker } from '../../../foundation/process/worker.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { resourceNamed } from '../../registry.ts'
 import type { Import } from '../lines/imports.ts'
 import { FEW_LINES } from '../lines/limits.ts'
 import { applyBatch, type Run } from './apply.ts'
 
-export interface CsvImportServices {
-  readonly db: Db
-  readonly secrets: Secrets
-  readonly now: () => Date
-  readonly log: Log
-}
+export type CsvImportServices = DataServices & { readonly log: Log }
 
 export type CsvImports = ReturnType<typeof createCsvImports>
 

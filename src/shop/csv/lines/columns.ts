@@ -26,13 +26,6 @@ export interface ListColumn extends NamedList {
   readonly target: Resource
 }
 
-/** What names a record in a file. */
-export interface Naming {
-  readonly key: Column
-  /** A text that no two records share; null: the service has none. */
-  readonly text: Column | null
-}
-
 /** All values of a service's records outside of lists, in wire order. */
 export const columnsOf = remembered((resource: Resource): readonly Column[] =>
   resource.fields.shown.leaves.flatMap(({ path, field }) => {
@@ -63,7 +56,8 @@ export function isTaken({ field: { access } }: Pick<Column, 'field'>): boolean {
   return access !== 'ro' && access !== 'derived'
 }
 
-export function namingOf(resource: Resource): Naming {
+/** What names a record in a file: the key, and a text that no two records share (null: the service has none). */
+export function namingOf(resource: Resource): { readonly key: Column; readonly text: Column | null } {
   const columns = columnsOf(resource)
   const of = (column: string) =>
     columns.find(({ path }) => path.join('.') === columnPath(resource.fields, column)?.join('.'))

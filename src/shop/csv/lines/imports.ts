@@ -49,12 +49,35 @@ export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'n
   readonly problems: readonly Problem[]
 }
 
-export async function addImport(
+/** How a file was read: to its end, or kept to its end until a person has said what its columns mean. */
+interface Ended {
+  readonly state: 'ready' | 'mapping'
+  readonly isWindows?: boolean
+}
+
+/** Adds an import, which `fill` reads, and returns its id. Nothing stays of one that fails. */
+export async function addFilled(
   caller: Caller,
   resource: Resource,
-  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> &
-    Partial<Pick<Import, 'decimal' | 'locale'>> & { readonly change?: object },
-): Promise<OpenReading> {
+  file: NewImport,
+  fill: (reading: OpenReading) => Promise<Ended>,
+): Promise<number> {
+  const reading = await addImport(caller, resource, file)
+  const { db, store } = caller
+  try {
+    await endReading(caller, reading, await fill(reading))
+    return reading.id
+  } catch (error) {
+    // A failure here must not hide the one that the caller is told; what stays shows as not read to its end.
+    await db.csvImport.deleteMany({ where: { storeId: store.id, id: reading.id } }).catch(() => {})
+    throw error
+  }
+}
+
+type NewImport = Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> &
+  Partial<Pick<Import, 'decimal' | 'locale'>> & { readonly change?: object }
+
+async function addImport(caller: Caller, resource: Resource, file: NewImport): Promise<OpenReading> {
   const { db, store, actor, now } = caller
   await makeRoom(caller)
   const id = await reserveIds(caller, 'CsvImport', 1)
@@ -93,8 +116,6 @@ async function makeRoom({ db, store, now }: Caller): Promise<void> {
   throw new StoreFailure('limit-reached', `${IMPORTS_MAX} changes are being made. Wait until one of them is done.`)
 }
 
-const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'refused' } as const
-
 /** Stores lines with their counts. Write-only values are sealed. Throws `gone` if the import was deleted meanwhile. */
 export async function addLines(
   { db, store, now, secrets }: Caller,
@@ -106,7 +127,7 @@ export async function addLines(
     marked: line.changes.some(([, , , mark]) => mark !== undefined),
     sealed: secret === null ? null : secrets.seal(JSON.stringify(secret)),
   }))
-  const count = (outcome: keyof typeof counted) => lines.filter((line) => line.outcome === outcome).length
+  const count = (outcome: Line['outcome']) => lines.filter((line) => line.outcome === outcome).length
   const marked = rows.filter((row) => row.marked).length
   const added = await execute(db)`
     WITH held AS (
@@ -130,11 +151,10 @@ export async function renewReading({ db, store, now }: Caller, { id, claim }: Op
   await db.csvImport.updateMany({ where: { storeId: store.id, id, claim, state: 'reading' }, data: { leasedUntil } })
 }
 
-/** The file has been read to its end, or kept to its end until a person has said what its columns mean. */
-export async function endReading(
+async function endReading(
   { db, store }: Caller,
   { id, claim }: OpenReading,
-  { state, isWindows }: { state: 'ready' | 'mapping'; isWindows?: boolean },
+  { state, isWindows }: Ended,
 ): Promise<void> {
   await db.csvImport.updateMany({
     where: { storeId: store.id, id, claim, state: 'reading' },
@@ -194,10 +214,6 @@ export async function readAgain({ db, store, now }: Caller, id: number, said: Sa
   )
 }
 
-export async function deleteImport({ db, store }: Caller, id: number): Promise<void> {
-  await db.csvImport.deleteMany({ where: { storeId: store.id, id } })
-}
-
 /** Throws `not-found`. */
 export async function findImport({ db, store }: Caller, id: number): Promise<Import> {
   const found = await db.csvImport.findUnique({ where: { storeId_id: { storeId: store.id, id } } })
@@ -217,21 +233,16 @@ export async function listImports(
   })) as unknown as Import[]
 }
 
-/** Which lines of a file are asked for. */
-export interface Wanted {
-  readonly outcomes: readonly Outcome[]
-  /** Only those with a mark. */
-  readonly isMarked?: boolean
-  /** Behind this line. */
-  readonly after: number
-  readonly limit: number
-}
+type Wanted = { outcomes: readonly Outcome[]; isMarked?: boolean; after: number; limit: number }
 
-/** Lines with one of these outcomes, in the order of the file. */
-export async function listLines({ db, store }: Caller, importId: number, wanted: Wanted): Promise<StoredLine[]> {
-  const { outcomes, isMarked = false, after, limit } = wanted
+/** Lines with one of these outcomes behind the line `after`, in the order of the file; `isMarked`: only those with a mark. */
+export async function listLines(
+  { db, store }: Caller,
+  importId: number,
+  { outcomes, isMarked = false, after, limit }: Wanted,
+): Promise<StoredLine[]> {
   // The lines of each outcome are in the order of an index; those of several are not.
-  const found = await queryRows<StoredLine>(db)`
+  return queryRows<StoredLine>(db)`
     SELECT l."line", l."outcome", l."recordId", l."name", l."changes", l."problems"
     FROM json_array_elements_text(${JSON.stringify(outcomes)}::text::json) AS o ("outcome")
     CROSS JOIN LATERAL (
@@ -239,7 +250,6 @@ export async function listLines({ db, store }: Caller, importId: number, wanted:
         AND n."outcome" = o."outcome" AND n."line" > ${after}::int ${isMarked ? sql`AND n."marked"` : empty}
       ORDER BY n."line" LIMIT ${limit}::int) l
     ORDER BY l."line" LIMIT ${limit}::int`
-  return found
 }
 
 /** Whether lines of the file change one of these columns. Walks through all lines, unless there are no columns. */

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { isShown } from '../../../engine/changing/sent-back.ts'
 import { type FieldSet, fieldsAmong, type Scalar } from '../../../engine/definition/fields.ts'
-import { type Patch, patchSteps, readPatch, type SentBack } from '../../../engine/definition/input.ts'
+import { type Patch, patchSteps, readPatch } from '../../../engine/definition/input.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { readDate } from '../../../foundation/values/dates.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -166,7 +166,7 @@ function problemIn({ column: { name, field }, typed }: Cell, problem: string): P
 export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, stored: object | undefined): Problem[] {
   const refusals = new Map<string, StoreFailure>()
   for (const one of sentBack) {
-    if (one.refusal === null || (stored !== undefined && isShownIn(stored, one))) continue
+    if (one.refusal === null || (stored !== undefined && isShown(one, storedIn(stored, one)))) continue
     refusals.set(one.path.join('.'), one.refusal)
   }
   return cells.flatMap((cell): Problem[] => {
@@ -177,10 +177,6 @@ export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, st
     const refusal = refusals.get(column.name)
     return refusal === undefined ? [] : [refusedIn(cell, refusal)]
   })
-}
-
-function isShownIn(stored: object, one: SentBack): boolean {
-  return isShown(one, storedIn(stored, one))
 }
 
 function storedIn(stored: object, { path, field }: Pick<Column, 'path' | 'field'>): Scalar {
@@ -256,7 +252,7 @@ export function changedCells(
     const said = saidBy(column, patch)
     if (said === undefined || field.access === 'key' || isLeftOut(column)) return []
     const sentBack = sentBackBy.get(name)
-    if (stored !== null && sentBack !== undefined && isShownIn(stored, sentBack)) return []
+    if (stored !== null && sentBack !== undefined && isShown(sentBack, storedIn(stored, sentBack))) return []
     if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] }]
     const before = stored === null ? field.default : storedIn(stored, column)
     const after = said ?? field.default

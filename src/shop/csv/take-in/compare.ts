@@ -60,12 +60,6 @@ export interface Line {
   readonly made: readonly number[]
 }
 
-/** A record of the store, and its lists that the file gives. */
-interface Stored {
-  readonly stored: WireRecord | undefined
-  readonly lists: StoredLists | undefined
-}
-
 /** Zeros that a spreadsheet may have taken off the beginning of a unique text. */
 const ZEROS_MAX = 12
 
@@ -97,11 +91,7 @@ export class Comparison {
     const longer = await this.#withZeros(records.filter((_, at) => ids[at] === 0))
     const lines = records.map((record, at) => {
       const id = ids[at] ?? 0
-      return marked(
-        this.#lineOf(record, id, { stored: stored.get(id), lists: lists.get(id) }),
-        this.#naming.text,
-        longer.get(record.name),
-      )
+      return marked(this.#lineOf(record, id, stored.get(id), lists.get(id)), this.#naming.text, longer.get(record.name))
     })
     return this.#markShared(await this.#takeNames(records, lines))
   }
@@ -174,7 +164,8 @@ export class Comparison {
     return records.map(({ id, name }) => (id === 0 ? (found.get(name) ?? 0) : id))
   }
 
-  #lineOf(record: FileRecord, id: number, { stored, lists = new Map() }: Stored): Line {
+  /** `lists`: those of the stored record that the file gives. */
+  #lineOf(record: FileRecord, id: number, stored: WireRecord | undefined, lists: StoredLists = new Map()): Line {
     const { line } = record
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const known = { line, recordId: stored === undefined ? null : id, name }

@@ -34,15 +34,6 @@ export interface Suggestion {
   readonly question: string
 }
 
-/** What the headings of a file mean in all likelihood. */
-export interface Suggested {
-  /** Whether the file is one of the platform that the merchant comes from. */
-  readonly isFormer: boolean
-  readonly suggestions: readonly Suggestion[]
-  /** Whether nobody has to be asked: all headings are that platform's, and what they mean is certain. */
-  readonly isCertain: boolean
-}
-
 /** Columns of the former platform's file that no other platform names so, from which the file is known. */
 const TELLING_MIN = 3
 
@@ -59,11 +50,7 @@ export function isSecret(resource: Resource, heading: string): boolean {
 }
 
 /** Suggests what the headings of a file mean that is no export of this platform. Suggests no column twice. */
-export function suggest(
-  { privileges }: Pick<Caller, 'privileges'>,
-  resource: Resource,
-  names: readonly string[],
-): Suggested {
+export function suggest({ privileges }: Pick<Caller, 'privileges'>, resource: Resource, names: readonly string[]) {
   const known = names.map((name) => name.toLowerCase())
   const { columns = {}, leftOut = {} } = resource.formerFile ?? {}
   const isFormer = known.filter((name) => isTelling(resource, name)).length >= TELLING_MIN
@@ -83,8 +70,10 @@ export function suggest(
   })
   const isWhole = known.every((name) => name === '' || Object.hasOwn(columns, name) || Object.hasOwn(leftOut, name))
   return {
+    /** Whether the file is one of the platform that the merchant comes from. */
     isFormer,
     suggestions,
+    /** Whether nobody has to be asked: all headings are that platform's, and what they mean is certain. */
     isCertain: isFormer && isWhole && missing(resource, new Set(taken.keys())).length === 0,
   }
 }

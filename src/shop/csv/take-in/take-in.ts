@@ -6,16 +6,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { resourceNamed } from '../../registry.ts'
 import { countHeadings, type Headings, isExport, readHeadings, refusal, repeated } from '../lines/columns.ts'
-import {
-  addImport,
-  addLines,
-  deleteImport,
-  endReading,
-  type Import,
-  type OpenReading,
-  readKept,
-  renewReading,
-} from '../lines/imports.ts'
+import { addFilled, addLines, type Import, type OpenReading, readKept, renewReading } from '../lines/imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX, MAPPED_COLUMNS_MAX } from '../lines/limits.ts'
 import { addNames } from '../lines/new-names.ts'
 import { printable, readRow } from '../lines/records.ts'
@@ -34,19 +25,14 @@ export interface CsvFile extends Pick<Written, 'decimal'> {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** An import whose file was read; or one whose rows are kept until a person has said what its columns mean. */
-export interface TakenIn {
-  readonly id: number
-  readonly isMapped: boolean
-}
-
 /**
  * Reads a CSV file, compares its records with the store's and stores what it would change, which changes nothing yet. What the
- * headings mean is known of exports and of the file of the platform that the merchant comes from; the rows of any other file are kept.
+ * headings mean is known of exports and of the file of the platform that the merchant comes from; the rows of any other file are kept
+ * until a person has said it (`isMapped`).
  * Takes the memory of a hundred records, whatever the file has. Throws a 400 for a file that cannot be read, and stores nothing
  * of it then.
  */
-export async function takeIn(caller: Caller, resource: Resource, file: CsvFile): Promise<TakenIn> {
+export async function takeIn(caller: Caller, resource: Resource, file: CsvFile) {
   let opened: OpenReading | null = null
   const renew = async () => {
     if (opened !== null) await renewReading(caller, opened)
@@ -57,20 +43,15 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile):
     const { begun, headings, first, rest } = await beginningOf(caller, resource, rows)
     const { locale } = file.sender
     const written = { decimal: file.decimal ?? likelyDecimal(first, file.sender), locale }
-    const reading = await addImport(caller, resource, { ...begun, ...written, fileName: file.name })
-    opened = reading
-    try {
+    const named = { ...begun, ...written, fileName: file.name }
+    const id = await addFilled(caller, resource, named, async (reading) => {
+      opened = reading
       const batches = readable(batchesOf(rest), headings !== null && headings.other === undefined ? letters : null)
       if (headings === null) await keep(caller, { resource, reading, names: begun.headings }, batches)
       else await readBatches(caller, { resource, headings, written, reading }, batches)
-      const isWindows = letters.windowsLine !== null
-      await endReading(caller, reading, { state: headings === null ? 'mapping' : 'ready', isWindows })
-      return { id: reading.id, isMapped: headings === null }
-    } catch (error) {
-      // A failure here must not hide the one that the caller is told; what stays shows as not read to its end.
-      await deleteImport(caller, reading.id).catch(() => {})
-      throw error
-    }
+      return { state: headings === null ? 'mapping' : 'ready', isWindows: letters.windowsLine !== null }
+    })
+    return { id, isMapped: headings === null }
   } finally {
     await rows.return(undefined)
   }

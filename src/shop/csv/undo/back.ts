@@ -116,13 +116,7 @@ function nameOf({ fields, namedBy }: Resource, text: string): string {
   return texts.filter((each) => each !== '').join(' · ')
 }
 
-interface MadeLine {
-  readonly line: number
-  readonly recordId: number
-  readonly name: string
-  readonly body: object
-  readonly before: object
-}
+type MadeLine = Pick<Line, 'line' | 'name' | 'body'> & { readonly recordId: number; readonly before: object }
 
 function madeLines({ db, store }: Caller, importId: number, after: number): Promise<MadeLine[]> {
   return queryRows<MadeLine>(db)`

@@ -3,15 +3,7 @@ import type { Resource } from '../../../engine/definition/resource.ts'
 import { findJson } from '../../../engine/reading/read.ts'
 import { resourceNamed } from '../../registry.ts'
 import { formerOf, tagOf } from '../lines/former.ts'
-import {
-  addImport,
-  addLines,
-  deleteImport,
-  endReading,
-  type Import,
-  type OpenReading,
-  readKept,
-} from '../lines/imports.ts'
+import { addFilled, addLines, type Import, type OpenReading, readKept } from '../lines/imports.ts'
 import { BATCH_LINES_MAX } from '../lines/limits.ts'
 import type { Difference, Problem } from '../lines/records.ts'
 import { lookedAt } from '../lines/worth-a-look.ts'
@@ -43,22 +35,14 @@ export function keepChosen(caller: Caller, resource: Resource, ids: readonly num
 }
 
 /** Adds an import that is no file, which `add` fills, and returns its id. Nothing stays of one that fails. */
-export async function adding(
+export function adding(
   caller: Caller,
   resource: Resource,
   { state, ...own }: { source: 'bulk' | 'back'; state: 'mapping' | 'ready'; change?: object },
   add: (reading: OpenReading) => Promise<void>,
 ): Promise<number> {
   const file = { fileName: '', ignored: [], headings: [], mapping: null }
-  const reading = await addImport(caller, resource, { ...file, ...own })
-  try {
-    await add(reading)
-    await endReading(caller, reading, { state })
-    return reading.id
-  } catch (error) {
-    await deleteImport(caller, reading.id).catch(() => {})
-    throw error
-  }
+  return addFilled(caller, resource, { ...file, ...own }, (reading) => add(reading).then(() => ({ state })))
 }
 
 /** The ids of the records that were chosen; none once the changes are made. */

@@ -57,16 +57,9 @@ export class Dispatcher {
     const { log } = services
     this.#services = services
     this.#stopMs = stopMs
-    this.#numbering = createLoop(() => this.#numberAll(), {
-      log,
-      complaint: 'events could not be numbered',
-      everyMs: pollMs,
-    })
-    this.#claiming = createLoop(() => this.#claim(), {
-      log,
-      complaint: 'webhook deliveries could not be claimed',
-      everyMs: pollMs,
-    })
+    const looping = (complaint: string) => ({ log, complaint, everyMs: pollMs })
+    this.#numbering = createLoop(() => this.#numberAll(), looping('events could not be numbered'))
+    this.#claiming = createLoop(() => this.#claim(), looping('webhook deliveries could not be claimed'))
     this.#recorder = createRecorder(services, () => this.#claiming.wake())
     this.#send = createSender(services)
   }

@@ -73,12 +73,7 @@ async function longestDue(tx: Transaction) {
   return found
 }
 
-interface States {
-  enabled: number
-  failing: number
-  paused: number
-  disabled: number
-}
+type States = Record<'enabled' | 'failing' | 'paused' | 'disabled', number>
 
 /** Reads the whole table, which has a row for each webhook that somebody has set up. */
 async function webhooksByState(tx: Transaction): Promise<States> {

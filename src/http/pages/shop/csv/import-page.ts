@@ -44,15 +44,6 @@ const IMPORTS_SHOWN = 50
 /** How long an answer waits for the changes of few records. */
 const SOON_MS = 1_000
 
-/** A part of a file's lines. */
-interface Tab {
-  readonly name: string
-  readonly label: Text
-  readonly count: number
-  readonly outcomes: readonly Outcome[]
-  readonly isMarked?: boolean
-}
-
 /** The latest imports and bulk changes of the store. */
 export async function importsPage({ caller, query }: PageRequest): Promise<HtmlPage> {
   const asked = textIn(query, 'before')
@@ -148,16 +139,16 @@ async function readPart(
   { address, service, isHidden }: { address: string; service: Service; isHidden: (column: string) => boolean },
 ) {
   const tabs = tabsOf(found).filter(({ count }) => count > 0)
-  const tab = tabs.find(({ name }) => name === textIn(query, 'show')) ?? tabs[0] ?? null
+  const shown = tabs.find(({ name }) => name === textIn(query, 'show')) ?? tabs[0] ?? null
   const after = /^\d{1,9}$/.test(textIn(query, 'after')) ? Number(textIn(query, 'after')) : 0
-  const { outcomes = [], isMarked = false } = tab ?? {}
+  const { outcomes = [], isMarked = false } = shown ?? {}
   const read = await listLines(caller, found.id, { outcomes, isMarked, after, limit: LINES_SHOWN + 1 })
   const last = read[LINES_SHOWN - 1]
   const [cost = ''] = service.resource.worthALook?.costs ?? []
   return {
     read,
     tabs,
-    tab,
+    tab: shown,
     // Beside a hundred other columns, nobody finds the one to look at.
     lines: read.slice(0, LINES_SHOWN).map((line) => ({
       ...line,
@@ -166,8 +157,8 @@ async function readPart(
         .filter(([column, , , mark]) => !isHidden(column) && (!isMarked || mark !== undefined))
         .map((change) => change.filter((text) => text !== BELOW_COST || !isHidden(cost))),
     })),
-    next: read.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
-    first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
+    next: read.length > LINES_SHOWN && shown && last ? `${address}?show=${shown.name}&after=${last.line}` : null,
+    first: after > 0 && shown ? `${address}?show=${shown.name}` : null,
   }
 }
 
@@ -269,28 +260,29 @@ function missingFor({ privileges }: Caller, names: readonly CsvImportName[]): Te
   return services.filter(({ resource }) => !allows(privileges, resource.privilege, 'write')).map(({ all }) => all)
 }
 
-function tabsOf({ state, changes, creates, same, refused, marked, changed, added, failed }: Import): Tab[] {
+/** A part of a file's lines. */
+function tab(name: string, label: Text, count: number, outcomes: readonly Outcome[], isMarked = false) {
+  return { name, label, count, outcomes, isMarked }
+}
+
+function tabsOf({ state, changes, creates, same, refused, marked, changed, added, failed }: Import) {
   const isOpen = state === 'ready' || state === 'reading'
-  const first: Tab[] = isOpen
+  const left = changes + creates - changed - added - failed
+  const first = isOpen
     ? [
-        { name: 'marked', label: t('Worth a look'), count: marked, outcomes: ['change', 'new'], isMarked: true },
-        { name: 'changes', label: t('Changes'), count: changes, outcomes: ['change'] },
-        { name: 'new', label: t('New'), count: creates, outcomes: ['new'] },
+        tab('marked', t('Worth a look'), marked, ['change', 'new'], true),
+        tab('changes', t('Changes'), changes, ['change']),
+        tab('new', t('New'), creates, ['new']),
       ]
     : [
-        { name: 'changes', label: t('Changed'), count: changed, outcomes: ['changed'] },
-        { name: 'new', label: t('Added'), count: added, outcomes: ['added'] },
-        {
-          name: 'open',
-          label: state === 'cancelled' ? t('Not made') : t('To do'),
-          count: changes + creates - changed - added - failed,
-          outcomes: ['change', 'new'],
-        },
+        tab('changes', t('Changed'), changed, ['changed']),
+        tab('new', t('Added'), added, ['added']),
+        tab('open', state === 'cancelled' ? t('Not made') : t('To do'), left, ['change', 'new']),
       ]
   return [
     ...first,
-    { name: 'errors', label: t('Errors'), count: refused + failed, outcomes: ['refused', 'failed'] },
-    { name: 'same', label: t('Unchanged'), count: same, outcomes: ['same'] },
+    tab('errors', t('Errors'), refused + failed, ['refused', 'failed']),
+    tab('same', t('Unchanged'), same, ['same']),
   ]
 }
 

@@ -28,7 +28,7 @@ import { inFormFields } from '../../../html/page-routes.ts'
 import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf } from '../../records/form.ts'
-import { listStatusNames, paymentsInWords, textsOf } from '../../records/order-words.ts'
+import { listStatusNames, paymentsInWords, type ShownPayments, textsOf } from '../../records/order-words.ts'
 import { pickValues } from '../../records/services.ts'
 import { returnsOf } from './returns.ts'
 import { type OrderRequest, orderService } from './special.ts'
@@ -145,15 +145,9 @@ function stockWords(statusId: number, statusText: (id: number) => Phrase): Text 
 }
 
 /** What says which step of an order comes next. */
-export interface OrderState {
+export interface OrderState extends Pick<ShownPayments, 'owed' | 'net' | 'open'> {
   /** Neither cancelled nor given up at the checkout. */
   readonly isLive: boolean
-  /** What is open and worth a warning (`paymentsOf`). */
-  readonly owed: number
-  /** What the shop has of the order: paid less refunded. */
-  readonly net: number
-  /** What is open; below 0 where more was paid than the order comes to. */
-  readonly open: number
   /** The shipments that have not left. */
   readonly toShip: readonly number[]
   /** Whether some of its parcels have left. */
@@ -168,25 +162,21 @@ export function nextStep({ isLive, owed, net, open, toShip }: OrderState): 'paym
   return open < 0 ? 'refund' : null
 }
 
-interface OrderAction {
-  /** The end of its address, and of the route that has to be open to somebody who is to see it. */
-  readonly part: string
-  readonly route: string
-  readonly text: Text
-  readonly isNext: boolean
+const otherTexts = {
+  'packing-slip': t('Packing slip'),
+  invoice: t('Invoice'),
+  'returns/new': t('Return goods'),
+  lines: t('Change goods'),
 }
-
-const others: readonly OrderAction[] = [
-  { part: 'packing-slip', route: 'packing-slip', text: t('Packing slip'), isNext: false },
-  { part: 'invoice', route: 'invoice', text: t('Invoice'), isNext: false },
-  { part: 'returns/new', route: 'returns/new', text: t('Return goods'), isNext: false },
-  { part: 'lines', route: 'lines', text: t('Change goods'), isNext: false },
-]
+const others = Object.entries(otherTexts).map(([part, text]) => ({ part, route: part, text, isNext: false }))
 
 const payTexts = { payment: t('Record a payment'), refund: t('Record a refund') }
 
-/** What can be done with an order: the next step first. */
-export function actionsOf(state: OrderState): OrderAction[] {
+/**
+ * What can be done with an order: the next step first. `part` is the end of its address, `route` that of the route that has to be open to
+ * somebody who is to see it.
+ */
+export function actionsOf(state: OrderState) {
   const next = nextStep(state)
   const payNext = next === 'payment' || next === 'refund' ? next : null
   const pay = {

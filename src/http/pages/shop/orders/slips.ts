@@ -77,18 +77,13 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-interface Slips {
-  readonly kind: SlipKind
-  readonly all: readonly OrderRecord[]
-  readonly back: string
-  /** The id of the one shipment that a slip of one order is for; null: all of each order. */
-  readonly only?: string | null
-}
+type Slips = { kind: SlipKind; all: readonly OrderRecord[]; back: string }
 
+/** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
 async function slipPage(
   request: FastifyRequest,
   caller: Caller,
-  { kind, all, back, only = null }: Slips,
+  { kind, all, back, only = null }: Slips & { only?: string | null },
 ): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.

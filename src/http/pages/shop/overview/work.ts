@@ -3,6 +3,7 @@
 import type { CallerStore } from '../../../../engine/caller.ts'
 import { keptCount } from '../../../../engine/reading/read.ts'
 import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
+import type { Order, OrderStatus, Product } from '../../../../foundation/database/generated/client.ts'
 import { constant, sql, storeId } from '../../../../foundation/database/sql.ts'
 import { isToBePaid } from '../../../../shop/resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
@@ -15,18 +16,9 @@ export const COUNTED_MAX = 1_000
 const STATUSES_MAX = 50
 const PRODUCTS_SHOWN = 10
 
-interface WaitingRow {
-  readonly statusId: number
-  readonly definition: string
-  readonly text: string
-  /** Up to `COUNTED_MAX` + 1. */
-  readonly count: number
-  /** Of the order with the lowest id. */
-  readonly id: number
-  readonly invoicePrefix: string
-  readonly invoiceNumber: number
-  readonly orderDate: Date
-}
+/** A status with the first of its orders, by id. `count`: up to `COUNTED_MAX` + 1. */
+type WaitingRow = Pick<OrderStatus, 'definition' | 'text'> &
+  Pick<Order, 'statusId' | 'id' | 'invoicePrefix' | 'invoiceNumber' | 'orderDate'> & { readonly count: number }
 
 /**
  * Returns the statuses in which orders wait, in the merchant's order: all that are visible, except Shipped, Cancelled
@@ -68,25 +60,19 @@ export async function countToBePaid({ db }: Services, store: CallerStore): Promi
   return row?.count ?? 0
 }
 
-export interface LowStock {
-  /** Products with a stock of at most their StockAlert or zero, up to `COUNTED_MAX` + 1. */
-  readonly count: number
-  /** Those without stock, up to `COUNTED_MAX` + 1. */
-  readonly outCount: number
-  /** The first by lowest stock. */
-  readonly products: readonly {
-    readonly id: number
-    readonly sku: string
-    readonly name: string
-    readonly stock: number
-    readonly alert: number
-  }[]
+interface LowProduct extends Pick<Product, 'id' | 'sku' | 'name'> {
+  readonly stock: number
+  readonly alert: number
 }
 
-/** Returns what runs out. The condition is that of the partial index "Product_stock_low". */
-export async function readLowStock({ db }: Services, store: CallerStore): Promise<LowStock> {
+/**
+ * Returns the products with a stock of at most their StockAlert or zero, the first by lowest stock, and how many there are and are without
+ * stock, up to `COUNTED_MAX` + 1 each. The condition is that of the partial index "Product_stock_low".
+ */
+export async function readLowStock({ db }: Services, store: CallerStore) {
   const low = sql`"Product" WHERE "storeId" = ${storeId(store)} AND "stock" <= greatest("stockAlert", 0) ORDER BY "stock", "id"`
-  const [row] = await queryRows<LowStock>(db)`SELECT "count", "outCount", (
+  const [row] = await queryRows<{ count: number; outCount: number; products: LowProduct[] }>(db)`
+      SELECT "count", "outCount", (
         SELECT coalesce(json_agg(json_build_object('id', "id", 'sku', "sku", 'name', "name", 'stock', "stock", 'alert', "stockAlert")
           ORDER BY "stock", "id"), '[]')
         FROM (SELECT * FROM ${low} LIMIT ${constant(PRODUCTS_SHOWN)}) f

@@ -46,15 +46,13 @@ async function add({ caller, typed }: Sent<PageRequest>, { request }: FastifyRep
   return '/admin/people?notice=role-added'
 }
 
-async function change(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  const { caller, typed } = asked
-  await saveRole(caller, { storeId: caller.store.id, id: idIn(asked) }, readRole(typed), changingBy(request))
+async function change({ caller, params, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  await saveRole(caller, { storeId: caller.store.id, id: idIn({ params }) }, readRole(typed), changingBy(request))
   return '/admin/people?notice=role-changed'
 }
 
-async function remove(asked: PageRequest, { request }: FastifyReply): Promise<string> {
-  const { caller } = asked
-  await deleteRole(caller, { storeId: caller.store.id, id: idIn(asked) }, changingBy(request))
+async function remove({ caller, params }: PageRequest, { request }: FastifyReply): Promise<string> {
+  await deleteRole(caller, { storeId: caller.store.id, id: idIn({ params }) }, changingBy(request))
   return '/admin/people?notice=role-deleted'
 }
 

@@ -43,23 +43,20 @@ export function peoplePages(app: FastifyInstance, services: InvitationServices):
   rolePages(app, services)
 }
 
-async function change(asked: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  const { caller, typed } = asked
-  const userId = idIn(asked)
+async function change({ caller, params, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  const userId = idIn({ params })
   const { Role } = readInput(roleOnly, typed)
   await changeRole(caller, { storeId: caller.store.id, userId }, Role, changingBy(request))
   return `${home}?notice=role-changed`
 }
 
-async function remove(asked: PageRequest, { request }: FastifyReply): Promise<string> {
-  const { caller } = asked
-  await removeMember(caller, { storeId: caller.store.id, userId: idIn(asked) }, changingBy(request))
+async function remove({ caller, params }: PageRequest, { request }: FastifyReply): Promise<string> {
+  await removeMember(caller, { storeId: caller.store.id, userId: idIn({ params }) }, changingBy(request))
   return `${home}?notice=person-removed`
 }
 
-async function withdraw(asked: PageRequest, { request }: FastifyReply): Promise<string> {
-  const { caller } = asked
-  await withdrawInvitation(caller, { storeId: caller.store.id, id: idIn(asked) }, changingBy(request))
+async function withdraw({ caller, params }: PageRequest, { request }: FastifyReply): Promise<string> {
+  await withdrawInvitation(caller, { storeId: caller.store.id, id: idIn({ params }) }, changingBy(request))
   return `${home}?notice=invitation-withdrawn`
 }
 

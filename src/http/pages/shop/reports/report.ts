@@ -54,11 +54,7 @@ export async function readReport(
 }
 
 type Keyed = Figures & { readonly key: string }
-interface Summed {
-  readonly key: string
-  readonly orders: number
-  readonly total: number
-}
+type Summed = Keyed & Readonly<Record<'orders' | 'total', number>>
 
 /** Places of an instant among the beginnings of times, from 0. */
 const placeIn = (column: Sql, starts: readonly DateTime[]) =>
@@ -103,11 +99,7 @@ function totalsOf(names: readonly FigureName[], rows: readonly Figures[]): Figur
   return Object.fromEntries(names.map((name) => [name, total(name)]))
 }
 
-interface Grouped {
-  readonly rows: readonly Named[]
-  readonly count: number
-  readonly totals: Figures
-}
+type Grouped = Pick<Report, 'count' | 'totals'> & { readonly rows: readonly Named[] }
 
 type Named = Keyed & Readonly<Partial<Record<'sku' | 'name' | 'email', string>>> & { readonly id?: number | null }
 

@@ -153,10 +153,8 @@ async function save({ caller, typed, writing }: Sent<PageRequest>, name: ReturnL
   const rows = rowsIn(typed, name, writing)
   if (rows.length === 0) return
   try {
-    const changes = readInput(
-      changedCodes,
-      rows.map(({ key, ...row }) => row),
-    )
+    const given = rows.map(({ key, ...row }) => row)
+    const changes = readInput(changedCodes, given)
     await updateReturnList(caller, name, changes, { actor, precondition })
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error

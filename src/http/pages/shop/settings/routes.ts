@@ -100,10 +100,7 @@ function saveStatuses({ caller, typed, writing }: Sent<PageRequest>, actor: Acto
     // Browsers do not send unticked boxes.
     Visible: typed[`Visible.${id}`] !== undefined,
   }))
-  return saveRows(records, async (sent) => {
-    const changes = readInput(changedStatuses, sent)
-    await updateOrderStatuses(caller, changes, actor)
-  })
+  return saveRows(records, (sent) => updateOrderStatuses(caller, readInput(changedStatuses, sent), actor))
 }
 
 /** The keys of the rows for new payment methods. */
@@ -131,10 +128,7 @@ function saveMethods({ caller, typed, writing }: Sent<PageRequest>, actor: Actor
     const Visible = typed[`Visible.${key}`] !== undefined
     return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })
-  return saveRows(records, async (sent) => {
-    const changes = readInput(changedMethods, sent)
-    await updatePaymentMethods(caller, changes, actor)
-  })
+  return saveRows(records, (sent) => updatePaymentMethods(caller, readInput(changedMethods, sent), actor))
 }
 
 /** Returns the keys of a form's rows, with which the names of their fields end. */
@@ -146,7 +140,7 @@ function keysIn(form: Form, name: RegExp): string[] {
  * Saves the rows of a form as a program sends them, without their keys. In the names of faulty fields, such as
  * `3.StatusText` for the fourth row, replaces the index with the row's key.
  */
-async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<void>): Promise<void> {
+async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<unknown>) {
   try {
     await save(rows.map(({ key, ...record }) => record))
   } catch (error) {
