@@ -3334,14 +3334,14 @@ export interface components {
         CheckoutCreate: {
             /**
              * Format: int32
-             * @description The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too. The identifier of another record; 0: none.
+             * @description The customer who orders, one of `/Customers`. Needs the privilege Customers: read. Left out: a guest. The identifier of another record; 0: none.
              */
             CustomerID?: number;
             /** @description The time at which the order was placed. In the form `yyyy-mm-ddThh:mm:ss`. */
             OrderDate?: components["schemas"]["LocalTimeInput"];
             /**
              * Format: int32
-             * @description The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with: 1 New, 2 Processing, 3 Partial, 4 Shipped, 5 Cancel, 6 Hold, 7 Not Completed, 8 Custom 1, 9 Custom 2, 10 Custom 3, 11 Unpaid, 12 Review.
+             * @description The status of the order, one of `/OrderStatus` but Cancel; 7 (Not Completed) takes no stock. Needs the privilege CheckoutPrices. Left out: New where the payment covers the total, else Unpaid. 1 New, 2 Processing, 3 Partial, 4 Shipped, 5 Cancel, 6 Hold, 7 Not Completed, 8 Custom 1, 9 Custom 2, 10 Custom 3, 11 Unpaid, 12 Review.
              */
             OrderStatusID?: number;
             /** @description The name of the person in the shop who sold the order. */
@@ -3372,14 +3372,14 @@ export interface components {
             BillingCountry?: string;
             /** @description The telephone number of the person who pays. */
             BillingPhoneNumber?: string;
-            /** @description The e-mail address of the person who pays. A guest’s order needs one, or a telephone number. The list finds orders by it. */
+            /** @description The e-mail address of the buyer. A guest needs it, or BillingPhoneNumber. */
             BillingEmail?: string;
             /** @description The payment method by its number in the list of the store (`GET /admin/stores/{id}/payment-methods`), as a text, such as `2`. */
             BillingPaymentMethodID?: string;
             /** @description The parcels of the order, and where they go. Without any, a new order has one to its billing address. */
             ShipmentList?: components["schemas"]["CheckoutShipmentInput"][];
-            /** @description The lines of the order: which products, how many, and at which price. A change moves the stock by the difference; no change alters OrderAmount. */
-            OrderItemList?: components["schemas"]["CheckoutOrderItemInput"][];
+            /** @description The lines: which products, and how many of each. A quantity keeps to the bounds of the product: MinimumQuantity, MaximumQuantity, AllowOnlyMultiples and AllowFractionalQuantity. */
+            OrderItemList: components["schemas"]["CheckoutOrderItemInput"][];
             /** @description The promotions that lowered the price of the order, as the checkout sends them. They change no amount. */
             PromotionList?: components["schemas"]["CheckoutPromotionInput"][];
             /** @description Despite its name: the discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods. */
@@ -5235,17 +5235,17 @@ export interface components {
             ExternalComments?: string;
         };
         PaymentCreate: {
-            /** @description How much was taken or reserved, in the store’s currency: at most the total of the order. */
-            Amount?: components["schemas"]["Decimal"];
+            /** @description How much was taken or reserved, in the store’s currency: more than 0, and at most the total of the order. */
+            Amount: components["schemas"]["Decimal"];
             /** @description How it was paid, such as `PayPal` or `Cash`, as the shop reads it. */
-            Method?: string;
+            Method: string;
             /** @description A reference by which the payment service knows the payment. */
             Reference?: string;
             /**
              * @description `approved`: the money was taken. `authorised`: it is reserved, and to be collected later.
              * @enum {string}
              */
-            Status?: "approved" | "authorised";
+            Status: "approved" | "authorised";
         };
         /** @description A result item, with what people know of the order. */
         PlacedCheckout: {

@@ -107,6 +107,8 @@ export interface ObjectType {
 export interface ObjectField extends ObjectType {
   readonly kind: 'object'
   readonly description: string
+  /** Whether it may be left out although it has members that it needs. */
+  readonly isOptional?: boolean
   /** The object is a record of one of these types, and `fields` is empty. */
   readonly variants?: { readonly types: readonly ObjectType[]; readonly of: (record: object) => ObjectType }
 }
@@ -116,6 +118,9 @@ export interface ListField extends ObjectType {
   readonly kind: 'list'
   readonly description: string
   readonly access: 'rw' | 'ro' | 'derived' | 'kept'
+  /** Whether a new record needs items, and of how many at most it is made. */
+  readonly required?: boolean
+  readonly itemsMax?: number
   /** The wire name of the member with access `key`, which identifies an item inside its record. */
   readonly key: string | undefined
   /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */

@@ -65,8 +65,8 @@ function isOptional(field: Field): boolean {
 }
 
 function isRequired(field: Field): boolean {
-  if (field.kind === 'object') return field.fields.leaves.some((leaf) => isRequired(leaf.field))
-  return field.kind !== 'list' && field.required === true
+  if (field.kind === 'object') return !field.isOptional && field.fields.leaves.some((leaf) => isRequired(leaf.field))
+  return field.required === true
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
@@ -102,7 +102,8 @@ function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner:
   return {
     type: 'array',
     items: needsKey ? { ...items, type: 'object', required: [field.key] } : items,
-    ...(mode !== 'read' && { maxItems: LIST_ITEMS_MAX }),
+    ...(mode !== 'read' && { maxItems: field.itemsMax ?? LIST_ITEMS_MAX }),
+    ...(field.required && { minItems: 1 }),
     xml: { wrapped: true },
     ...(mode === 'read' && field.access !== 'rw' && { readOnly: true }),
     ...(description !== '' && { description }),

@@ -23,7 +23,7 @@ import { runInSlices } from '../../../../foundation/values/slices.ts'
 import { exact, rounded, toNumber } from '../amounts.ts'
 import { roundCharges } from '../figures.ts'
 import { orderItemList } from '../lists.ts'
-import { orderBodyType, wrongIn } from '../order-body.ts'
+import { ORDER_ITEMS_MAX, orderBodyType, wrongIn } from '../order-body.ts'
 import { refuseUnknownStatuses, statusCancelled } from '../statuses.ts'
 
 // What an application sends to place an order: what the operator's route takes, without what says that it is paid, and with a payment.
@@ -58,20 +58,39 @@ const ownPrice: ValueField = {
   description: 'The price of one piece with its options, in place of the shop’s. Needs the privilege CheckoutPrices.',
 }
 
-const payment = object(
-  'Payment',
-  {
-    Amount: money({
-      description: 'How much was taken or reserved, in the store’s currency: at most the total of the order.',
-    }),
-    Method: text(255, { description: 'How it was paid, such as `PayPal` or `Cash`, as the shop reads it.' }),
-    Reference: text(255, { description: 'A reference by which the payment service knows the payment.' }),
-    Status: choice(['approved', 'authorised'], {
-      description: '`approved`: the money was taken. `authorised`: it is reserved, and to be collected later.',
-    }),
-  },
-  'A payment that was taken elsewhere. Left out: nothing is paid.',
-)
+/** What members are to whoever places an order, where they are another thing to whoever changes it. */
+const said: Readonly<Record<string, string>> = {
+  CustomerID: 'The customer who orders, one of `/Customers`. Needs the privilege Customers: read. Left out: a guest.',
+  OrderStatusID:
+    'The status of the order, one of `/OrderStatus` but Cancel; 7 (Not Completed) takes no stock. Needs the privilege CheckoutPrices. Left out: New where the payment covers the total, else Unpaid.',
+  OrderItemList:
+    'The lines: which products, and how many of each. A quantity keeps to the bounds of the product: MinimumQuantity, MaximumQuantity, AllowOnlyMultiples and AllowFractionalQuantity.',
+  BillingEmail: 'The e-mail address of the buyer. A guest needs it, or BillingPhoneNumber.',
+}
+
+const payment = {
+  ...object(
+    'Payment',
+    {
+      Amount: money({
+        required: true,
+        description:
+          'How much was taken or reserved, in the store’s currency: more than 0, and at most the total of the order.',
+      }),
+      Method: text(255, {
+        required: true,
+        description: 'How it was paid, such as `PayPal` or `Cash`, as the shop reads it.',
+      }),
+      Reference: text(255, { description: 'A reference by which the payment service knows the payment.' }),
+      Status: choice(['approved', 'authorised'], {
+        required: true,
+        description: '`approved`: the money was taken. `authorised`: it is reserved, and to be collected later.',
+      }),
+    },
+    'A payment that was taken elsewhere. Left out: nothing is paid.',
+  ),
+  isOptional: true,
+}
 
 type Payment = RecordOf<typeof payment>
 
@@ -79,9 +98,19 @@ function taken({ entries }: FieldSet, within?: 'item'): [string, Field][] {
   const own: [string, Field][] = entries
     .filter(([name]) => within === 'item' || !elsewhere.has(name))
     .map(([name, field]) => {
-      if (field.kind !== 'list') return [name, field]
+      if (field.kind === 'object') return [name, field]
+      if (field.kind !== 'list') return [name, { ...field, description: said[name] ?? field.description }]
       const fields = fieldSet(Object.fromEntries(taken(field.fields, 'item')))
-      return [name, { ...field, typeName: field.typeName.replace('Placed', 'Checkout'), fields }]
+      return [
+        name,
+        {
+          ...field,
+          typeName: field.typeName.replace('Placed', 'Checkout'),
+          description: said[name] ?? field.description,
+          fields,
+          ...(name === 'OrderItemList' && { required: true, itemsMax: ORDER_ITEMS_MAX }),
+        },
+      ]
     })
   return entries.some(([name]) => name === 'ItemQuantity') ? [...own, ['ItemUnitPrice', ownPrice]] : own
 }
