@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('the shop front of the guide', () => {
     await page.getByText('A price has changed').waitFor()
     await skillet({ Stock: 0 })
     await button('Order and pay 60.00 USD').click()
-    await page.getByText('Something is sold out now.').waitFor()
+    await page.getByText('It is sold out.').waitFor()
     await inspect(page, 'shop-front-refused')
     expect([await orders(), await page.getByLabel('Last name').inputValue()]).toEqual([before, address['Last name']])
     await skillet({ Stock: 1 })

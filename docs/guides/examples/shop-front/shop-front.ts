@@ -116,7 +116,8 @@ async function quoteOf({ lines }: Cart) {
 
 /** Takes no money. A shop has its payment service hold the amount here, and takes it when the order is placed. */
 async function payOutside(amount: number, key: string) {
-  return { Amount: amount, Method: 'Stand-in, no money', Reference: key, Status: 'authorised' } as const
+  const Payment = { Amount: amount, Method: 'Stand-in, no money', Reference: key, Status: 'authorised' } as const
+  return amount > 0 ? { Payment } : {}
 }
 
 /** Places the order and leads to its page. Pressed twice, it is one order, because the store remembers the key. */
@@ -129,15 +130,14 @@ async function placeOrder(form: URLSearchParams, response: ServerResponse): Prom
     return send(response, await cartPage(cart, form, ['A price has changed. Look at the total again.']))
   }
   try {
-    const order = { OrderItemList: cart.lines, ...billing, Payment: await payOutside(OrderAmount, cart.key) }
+    const order = { OrderItemList: cart.lines, ...billing, ...(await payOutside(OrderAmount, cart.key)) }
     const { data } = await store.post('/Checkout', { body: order, idempotencyKey: cart.key })
     lead(response, data[0]?.OrderPage ?? '/ordered', readCart(''))
   } catch (error) {
     if (!(error instanceof StoreError) || error.status >= 500) throw error
     // Of this cart there is an order already, which was placed with other words in the form.
     if (error.code === 'key-reused') return lead(response, '/ordered', readCart(''))
-    const isGone = error.code === 'insufficient-stock'
-    const problems = isGone ? ['Something is sold out now.'] : error.items.map(({ Message }) => Message)
+    const problems = error.code === 'insufficient-stock' ? ['It is sold out.'] : error.items.map((item) => item.Message)
     send(response, await cartPage(cart, form, problems), 400)
   }
 }
