@@ -10,7 +10,7 @@ import { errorPages } from './errors.ts'
 import { type Guide, readGuide, readGuides, samplesHtml, withAddresses } from './guides.ts'
 import { operationLinks } from './links.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
-import { type ApiDocument, type DescribedOperation, type Service, servicesOf } from './operations.ts'
+import { type ApiDocument, type DescribedOperation, servicesOf } from './operations.ts'
 import type { Row } from './schema-rows.ts'
 import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX } from './search.ts'
 
@@ -28,23 +28,8 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const base = (first?.url ?? '').replace('{version}', 'v1')
   const local = (text: string) =>
     text.replaceAll('http://localhost:3000/StoreWebAPI/v1', base).replaceAll('http://localhost:3000', publicUrl)
-  const services = servicesOf(document, publicUrl)
-  const link = operationLinks(services.flatMap(({ operations }) => operations))
-  const linked = <T extends Rendered>(rendered: T): T => ({ ...rendered, html: link(rendered.html) })
-  const guides = readGuides(local).map(linked)
-  const { index, pages: codes } = errorPages()
-  const releases = readChangelog(textOf('../../../CHANGELOG.md'))
-  const sources: Sources = {
-    guides,
-    errorIndex: index,
-    codes: codes.map(linked),
-    services,
-    policy: linked(policyOf(local)),
-    conventions: linked(renderMarkdown(textOf('./introduction.md'), { level: 2 })),
-    releases,
-    others: linked(renderMarkdown(releases.map(othersOf).join('\n'))),
-  }
-  const pages = pagesOf(sources, base, (text) => link(renderInline(withAddresses(text))))
+  const sources = readSources(document, publicUrl, local)
+  const pages = pagesOf(sources, base, (text) => sources.link(renderInline(withAddresses(text))))
   const files = filesOf(sources, publicUrl)
   const find = createSearch(entriesOf(sources))
   const canonical = new Map([...pages.keys()].map((address) => [address.toLowerCase(), address]))
@@ -74,6 +59,29 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   }
 }
 
+type Sources = ReturnType<typeof readSources>
+
+/** What the pages are made of. `local` puts the addresses of this server in place of the sandbox's. */
+function readSources(document: ApiDocument, publicUrl: string, local: (text: string) => string) {
+  const services = servicesOf(document, publicUrl)
+  const link = operationLinks(services.flatMap(({ operations }) => operations))
+  const linked = <T extends Rendered>(rendered: T): T => ({ ...rendered, html: link(rendered.html) })
+  const { index, pages } = errorPages()
+  const releases = readChangelog(textOf('../../../CHANGELOG.md'))
+  return {
+    link,
+    guides: readGuides(local).map(linked),
+    errorIndex: index,
+    codes: pages.map(linked),
+    services,
+    policy: linked(policyOf(local)),
+    conventions: linked(renderMarkdown(textOf('./introduction.md'), { level: 2 })),
+    releases,
+    /** What changed for everybody but programs. */
+    others: linked(renderMarkdown(releases.map(othersOf).join('\n'))),
+  }
+}
+
 function searchPage(query: string, found: object): HtmlPage {
   const title = query === '' ? 'Search' : `Search: ${query}`
   const data = { path: '/docs/search', area: 'docs', query, ...found, pageSize: FOUND_MAX, ...html }
@@ -83,18 +91,6 @@ function searchPage(query: string, found: object): HtmlPage {
 /** Of what is no number, the beginning. */
 function placeOf(from: string): number {
   return /^\d{1,6}$/.test(from) ? Number(from) : 0
-}
-
-interface Sources {
-  readonly guides: readonly Guide[]
-  readonly errorIndex: Guide
-  readonly codes: readonly Guide[]
-  readonly services: readonly Service[]
-  readonly policy: Guide
-  readonly conventions: Rendered
-  readonly releases: readonly Release[]
-  /** What changed for everybody but programs. */
-  readonly others: Rendered
 }
 
 const CONVENTIONS = '/docs/reference/conventions'

@@ -19,7 +19,7 @@ export interface Example {
 }
 
 /** What a request proves who it is by. */
-export type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
+type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
 
 export type DescribedOperation = ReturnType<ReturnType<typeof describer>>[number]
 
@@ -93,6 +93,7 @@ function describer(document: ApiDocument, publicUrl: string) {
       const body = requestBody ? bodyOf(requestBody, credential, resolve, rowsFor) : null
       // The path is without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own.
       const of = { method: method.toUpperCase(), path: full, parameters, body, credential }
+      const isOfService = event === undefined && item.servers === undefined
       return {
         id,
         tag,
@@ -106,8 +107,10 @@ function describer(document: ApiDocument, publicUrl: string) {
         takesTokens: operation.security?.some((scheme) => 'personToken' in scheme) ?? false,
         answers,
         refusals,
-        /** A command line that sends the example, and a program. */
-        ...(event === undefined ? requestsOf(of, path, item, publicUrl) : { curl: '', typescript: '' }),
+        /** A command line that sends the example. Empty: it is a notification. */
+        curl: event === undefined ? curlOf(of, publicUrl) : '',
+        /** A program that does, of an operation of a service; else empty. */
+        typescript: isOfService ? typescriptOf(path, of, body?.examples[0]?.text) : '',
       }
     })
 }
@@ -253,12 +256,6 @@ interface Sent {
   readonly parameters: readonly ParameterRow[]
   readonly body: ReturnType<typeof bodyOf> | null
   readonly credential: Credential
-}
-
-function requestsOf(of: Sent, path: string, { servers }: PathItem, publicUrl: string) {
-  const [example] = of.body?.examples ?? []
-  const sent = { ...of, path, isService: servers === undefined, example, types: of.body?.types ?? [] }
-  return { curl: curlOf(of, publicUrl), typescript: typescriptOf(sent, publicUrl) }
 }
 
 function curlOf({ method, path, parameters, body, credential }: Sent, publicUrl: string): string {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
 
 /** What examples are made of. */
@@ -91,11 +92,6 @@ interface SchemaParts {
   readonly default?: unknown
   readonly minimum?: number
   readonly exclusiveMinimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly pattern?: string
-  readonly format?: string
 }
 
 function exampleObject(
@@ -167,28 +163,12 @@ function exampleValue(schema: SchemaParts, sample: unknown): unknown {
   return texts.find((text) => fits(schema, text)) ?? ''
 }
 
-const formats: Readonly<Record<string, RegExp>> = {
-  email: /^[^@]+@[^@]+$/,
-  uri: /^[a-z]+:/,
-  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/,
-  date: /^\d{4}-\d\d-\d\d$/,
-}
+/** By what schemas ask for, which many share: making one takes zod a while. */
+const checks = new Map<string, z.ZodType>()
 
-function fits(schema: SchemaParts, value: unknown): boolean {
-  const { enum: values, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format } = schema
-  const types = [schema.type ?? []].flat()
-  if (types.length > 0 && !types.some((type) => isOf(type, value))) return false
-  if (values !== undefined && !values.includes(value)) return false
-  if (typeof value === 'number') {
-    return value >= (minimum ?? value) && value <= (maximum ?? value) && value > (exclusiveMinimum ?? value - 1)
-  }
-  if (typeof value !== 'string') return true
-  const isOfForm = [pattern === undefined ? /^/ : new RegExp(pattern, 'u'), formats[format ?? ''] ?? /^/].every(
-    (form) => form.test(value),
-  )
-  return isOfForm && value.length >= (minLength ?? 0) && value.length <= (maxLength ?? value.length)
-}
-
-function isOf(type: string, value: unknown): boolean {
-  return type === 'integer' ? Number.isInteger(value) : type === 'null' ? value === null : typeof value === type
+function fits({ $ref: _, examples: __, ...schema }: SchemaParts, value: unknown): boolean {
+  const asked = JSON.stringify({ ...schema, description: undefined })
+  const check = checks.get(asked) ?? z.fromJSONSchema(JSON.parse(asked))
+  checks.set(asked, check)
+  return check.safeParse(value).success
 }
