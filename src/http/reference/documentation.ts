@@ -150,25 +150,12 @@ function pagesOf(sources: Sources, base: string, renderLinked: (text: string) =>
 function filesOf({ guides, services, policy, releases }: Sources, publicUrl: string) {
   const markdown = 'text/markdown; charset=utf-8'
   const texts = [...guides, policy]
-  const listed = texts.map(({ title, address, summary }) => `- [${title}](${publicUrl}${address}.md): ${summary}`)
-  const described = services.map(({ name, address }) => `- [${name}](${publicUrl}${address})`)
-  const llms = `# store-platform
-
-> The REST services, webhooks and OAuth of a store platform: how programs read and change stores of this server, and are told what happens.
-
-- [OpenAPI 3.1](${publicUrl}/openapi.json): every operation, with examples
-- [Conventions](${publicUrl}${CONVENTIONS}.md): keys, formats, pages of lists, retries, errors, limits
-- [Codes of errors](${publicUrl}/docs/errors): what each means, and whether to repeat
-- [Changelog](${publicUrl}${CHANGELOG}), and its [feed](${publicUrl}${CHANGELOG}.atom)
-
-## Guides
-
-${listed.join('\n')}
-
-## Reference
-
-${described.join('\n')}
-`
+  const listed = texts.map(({ title, address, summary }) => `- [${title}](${address}.md): ${summary}`)
+  const described = services.map(({ name, address }) => `- [${name}](${address})`)
+  const llms = textOf('./llms.md')
+    .replace('{guides}', () => listed.join('\n'))
+    .replace('{reference}', () => described.join('\n'))
+    .replaceAll('](/', `](${publicUrl}/`)
   return new Map([
     ...texts.map((text) => [`${text.address}.md`, { type: markdown, text: text.markdown }] as const),
     [`${CONVENTIONS}.md`, { type: markdown, text: `# Conventions\n\n${textOf('./introduction.md')}` }],
@@ -220,18 +207,18 @@ function entryOf({ id, tag, summary, method, path, description, address }: Descr
 
 /** A member that several operations or records have in the same words is found once, where its record is read by itself. */
 function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
-  const found = new Map<string, Entry>()
-  const texts = new Set<string>()
+  const found: Entry[] = []
+  const known = new Set<string>()
   const ordered = operations.toSorted((one, other) => distance(one) - distance(other))
   const add = (of: DescribedOperation, part: string, { record, rows }: { record: string; rows: readonly Row[] }) => {
     for (const { path, type, description } of rows) {
       const key = `${record || of.address} ${path}`
       const text = plain(`${type}. ${description}`)
-      const said = `${path} ${text}`
-      if (found.has(key) || texts.has(said)) continue
-      texts.add(said)
+      const said = `${path}: ${text}`
+      if (known.has(key) || known.has(said)) continue
+      known.add(key).add(said)
       const context = record || `${of.tag}: ${of.summary}`
-      found.set(key, { kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
+      found.push({ kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
     }
   }
   for (const of of ordered) {
@@ -239,7 +226,7 @@ function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
     if (first && of.method === 'GET') add(of, 'answer', first)
   }
   for (const of of ordered) if (of.body) add(of, 'body', of.body)
-  return [...found.values()]
+  return found
 }
 
 /** How far an operation is from that of one record of its own service: by its address. */

@@ -259,7 +259,8 @@ interface Sent {
 }
 
 function curlOf({ method, path, parameters, body, credential }: Sent, publicUrl: string): string {
-  const address = publicUrl + path.replace(/\{(\w+)\}/g, (name, key) => exampleOf(parameters, key) || name)
+  const address =
+    publicUrl + path.replace(/\{(\w+)\}/g, (name, key) => parameters.find((each) => each.name === key)?.example || name)
   const query = parameters
     .filter((each) => each.in === 'query' && each.isRequired)
     .map(({ name, example }) => `${encodeURIComponent(name)}=${encodeURIComponent(example)}`)
@@ -282,10 +283,6 @@ function bodyOfCurl(type: string, example: Example | undefined): string[] {
   if (type === FORM && example) return example.fields.map((field) => `-d ${quoted(formOf([field]))}`)
   if (type === PARTS && example) return partsOf(example.fields)
   return [`-H 'Content-Type: ${type}'`, example ? `-d ${quoted(example.text)}` : '--data-binary @FILE']
-}
-
-function exampleOf(parameters: readonly ParameterRow[], name: string): string {
-  return parameters.find((each) => each.name === name)?.example ?? ''
 }
 
 function quoted(text: string): string {

@@ -60,18 +60,15 @@ export function withMemberExamples(
   }
   for (const [name, value] of Object.entries(values)) for (const suffix of suffixes) visit(name + suffix, [value])
   const sources = { schemas, samples: { ...values, ...sent, ...Object.assign({}, ...found.values()) } }
-  const holdsRecord = (member: JsonSchema): boolean => {
-    const { properties, items, oneOf } = { ...schemas.get(within(member as SchemaParts)), ...member } as SchemaParts
-    return properties !== undefined || items !== undefined || oneOf !== undefined
-  }
   const exemplified = (name: string, schema: JsonSchema): JsonSchema => {
     const { properties } = schema as SchemaParts
     if (properties === undefined) return schema
     const members = Object.entries(properties).map(([member, inner]) => {
-      if (holdsRecord(inner)) return [member, inner]
+      const whole = { ...schemas.get(within(inner as SchemaParts)), ...inner } as SchemaParts
+      const holdsRecord = whole.properties ?? whole.items ?? whole.oneOf
+      if (holdsRecord) return [member, inner]
       const example = exampleOf(inner, sources, member, found.get(name)?.[member])
-      const whole = { ...schemas.get(within(inner as SchemaParts)), ...inner }
-      return [member, fits(whole as SchemaParts, example) ? { ...inner, examples: [example] } : inner]
+      return [member, fits(whole, example) ? { ...inner, examples: [example] } : inner]
     })
     return { ...schema, properties: Object.fromEntries(members) }
   }

@@ -291,7 +291,7 @@ describe('the codes', () => {
     >
     expect(schemas?.ErrorCode?.enum).toEqual(errorCodes)
     expect(headers?.['X-Error-Code']).toMatchObject({ schema: { $ref: '#/components/schemas/ErrorCode' } })
-    const client = readFileSync(new URL('../../../../clients/typescript/src/schema.ts', import.meta.url), 'utf8')
+    const client = readFileSync(new URL('../../../../clients/typescript/lib/schema.d.ts', import.meta.url), 'utf8')
     for (const code of errorCodes) expect(client).toContain(`"${code}"`)
   })
 })
