@@ -54,7 +54,10 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
     /** Returns the page of what was found, from a place on. */
     search: (sent: string, from: string): HtmlPage => {
       const query = sent.trim().slice(0, QUERY_LENGTH_MAX).toWellFormed()
-      return searchPage(query, find(query, placeOf(from)))
+      const title = query === '' ? 'Search' : `Search: ${query}`
+      const found = find(query, placeOf(from))
+      const data = { path: '/docs/search', area: 'docs', query, ...found, pageSize: FOUND_MAX, ...html }
+      return { template: '/reference/templates/search', title, assets, data }
     },
   }
 }
@@ -82,19 +85,12 @@ function readSources(document: ApiDocument, publicUrl: string, local: (text: str
   }
 }
 
-function searchPage(query: string, found: object): HtmlPage {
-  const title = query === '' ? 'Search' : `Search: ${query}`
-  const data = { path: '/docs/search', area: 'docs', query, ...found, pageSize: FOUND_MAX, ...html }
-  return { template: '/reference/templates/search', title, assets, data }
-}
-
 /** Of what is no number, the beginning. */
 function placeOf(from: string): number {
   return /^\d{1,6}$/.test(from) ? Number(from) : 0
 }
 
 const CONVENTIONS = '/docs/reference/conventions'
-const POLICY = '/docs/policy'
 const CHANGELOG = '/docs/changelog'
 const OTHERS = `${CHANGELOG}/operators`
 
@@ -125,12 +121,10 @@ function pagesOf(sources: Sources, base: string, renderLinked: (text: string) =>
     ['/docs/guides', { template: template('guides'), title: 'Guides', data: { guides } }],
     ['/docs/reference', { template: template('services'), title: 'Reference', data: { services, base } }],
     [CONVENTIONS, textPage('Conventions', conventions, { services, guides: null })],
-    [POLICY, textPage(policy.title, policy, alone)],
     [CHANGELOG, { template: template('changelog'), title: 'Changelog', data: changes }],
     [OTHERS, textPage('Changelog for operators and merchants', others, alone)],
   ])
-  for (const error of [errorIndex, ...codes])
-    pages.set(error.address, textPage(error.title, error, { services: null, guides: null }))
+  for (const text of [policy, errorIndex, ...codes]) pages.set(text.address, textPage(text.title, text, alone))
   for (const guide of guides) {
     const side = { guides, services: null, address: guide.address }
     pages.set(guide.address, textPage(guide.title, guide, side))

@@ -17,7 +17,7 @@ type Members = Readonly<Record<string, unknown>>
  */
 export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = '', sample?: unknown): unknown {
   const { schemas, samples } = sources
-  const { $ref, oneOf, anyOf, properties, items, type } = schema as SchemaParts
+  const { $ref, oneOf, anyOf, properties, items, minItems = 0, type } = schema as SchemaParts
   if ($ref !== undefined) {
     const target = $ref.split('/').at(-1) ?? ''
     return exampleOf(schemas.get(target) ?? {}, sources, name, sample ?? samples[target])
@@ -28,7 +28,10 @@ export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = ''
   if (choice !== undefined) return exampleOf(choice, sources, name, sample)
   const wanted = sample ?? samples[name]
   if (properties !== undefined || type === 'object') return exampleObject(properties ?? {}, sources, wanted)
-  if (items !== undefined) return exampleList({ ...(schema as SchemaParts), items }, sources, name, wanted)
+  if (items !== undefined) {
+    const list = [wanted].flat()
+    return list.length === 0 && minItems === 0 ? [] : [exampleOf(items, sources, name, list[0])]
+  }
   return exampleValue(schema as SchemaParts, wanted)
 }
 
@@ -116,18 +119,6 @@ function emptyOf(schema: JsonSchema, { schemas }: ExampleSources): unknown {
   if (properties !== undefined || parts.const !== undefined || parts.enum !== undefined) return undefined
   const empty = { string: '', integer: 0, number: 0, boolean: false }[String(parts.type)]
   return empty !== undefined && fits(parts, empty) ? empty : undefined
-}
-
-/** A list of one. */
-function exampleList(
-  { items, minItems = 0 }: SchemaParts & { items: JsonSchema },
-  sources: ExampleSources,
-  name: string,
-  sample: unknown,
-) {
-  if (!Array.isArray(sample)) return [exampleOf(items, sources, name, sample)]
-  if (sample.length === 0 && minItems === 0) return []
-  return [exampleOf(items, sources, name, sample[0])]
 }
 
 /** Texts of the forms that schemas ask for; the first that fits is shown. */
