@@ -67,15 +67,7 @@ function describer(document: ApiDocument, publicUrl: string) {
     $ref === undefined && allOf === undefined
       ? rest
       : { ...resolve((allOf as JsonSchema[])?.[0] ?? (targetOf(document, String($ref)) as JsonSchema)), ...rest }
-  const kept = new Map<string, Row[]>()
-  // Most operations share the schemas of a few records.
-  const rowsFor = (schema: JsonSchema): readonly Row[] => {
-    if (schema.$ref === undefined) return rowsOf(schema, resolve)
-    const key = String(schema.$ref)
-    const rows = kept.get(key) ?? rowsOf(schema, resolve)
-    kept.set(key, rows)
-    return rows
-  }
+  const rowsFor = keepingRows(resolve)
   const followed = <T extends object>(value: T | Ref): T =>
     '$ref' in value ? (targetOf(document, value.$ref) as T) : value
   const root = rootOf(document, publicUrl)
@@ -113,6 +105,16 @@ function describer(document: ApiDocument, publicUrl: string) {
         typescript: isOfService ? typescriptOf(path, of, body?.examples[0]?.text) : '',
       }
     })
+}
+
+/** Most operations share the schemas of a few records. */
+function keepingRows(resolve: Resolve): RowsFor {
+  const kept = new Map<unknown, readonly Row[]>()
+  return (schema) => {
+    const rows = kept.get(schema.$ref) ?? rowsOf(schema, resolve)
+    if (schema.$ref !== undefined) kept.set(schema.$ref, rows)
+    return rows
+  }
 }
 
 /** Of the services, below the server: `/StoreWebAPI/v1`. */
