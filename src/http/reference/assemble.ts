@@ -42,7 +42,10 @@ export function assembleDocument(
   )
   const schemas = new Map(Object.entries(components.schemas ?? {}))
   const sources = { samples, schemas }
-  const paths = mapValues(described, (item) => withExamples(sources, item))
+  const paths = mapValues<PathItem, PathItem>(described, ({ servers: own, ...operations }) => ({
+    ...(own && { servers: own }),
+    ...mapValues(operations, (operation) => exemplified(sources, operation)),
+  }))
   return {
     openapi: '3.1.1',
     info: {
@@ -101,11 +104,6 @@ function withoutSiblings<T>(described: T): T {
   })
 }
 
-function withExamples(sources: ExampleSources, { servers, ...operations }: PathItem): PathItem {
-  const made = mapValues(operations, (operation) => exemplified(sources, operation))
-  return { ...(servers && { servers }), ...made }
-}
-
 function exemplified(sources: ExampleSources, { parameters, responses, ...operation }: Operation): Operation {
   return {
     ...operation,
@@ -149,9 +147,8 @@ function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<
 }
 
 function checkOperationIds(items: readonly PathItem[]): void {
-  const ids = items.flatMap(({ get, put, post, delete: remove }) =>
-    [get, put, post, remove].flatMap((operation) => operation?.operationId ?? []),
-  )
+  const operations = items.flatMap(({ servers, ...byMethod }) => Object.values(byMethod))
+  const ids = operations.map(({ operationId }) => operationId)
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
   if (repeated !== undefined) throw new Error(`two operations are named ${repeated}`)
 }

@@ -3,36 +3,18 @@
 import { escapeXml, XML_DECLARATION } from '../../foundation/xml/text.ts'
 import { renderInline, slugOf } from './markdown.ts'
 
-/** A change for programs. */
-export interface Change {
-  readonly id: string
-  readonly kind: string
-  /** Tags of the reference, or what else the line names, such as `all`. */
-  readonly services: readonly string[]
-  /** Markdown. */
-  readonly text: string
-}
-
-export interface Release {
-  readonly id: string
-  /** Such as `0.3.0`, or `Unreleased`. */
-  readonly version: string
-  /** `2026-11-29`. Null: it is not released. */
-  readonly day: string | null
-  readonly changes: readonly Change[]
-  /** Markdown, of all other parts. */
-  readonly others: string
-}
+export type Release = ReturnType<typeof readChangelog>[number]
 
 const FOR_PROGRAMS = 'For integrators\n'
 const LINE = /^\*\*(new|changed|breaking)\*\* \(([^)]+)\): (.+)$/
 const ID_LENGTH_MAX = 60
 
 /** Returns the versions, the newest first. Throws for a line that does not say what it is. */
-export function readChangelog(text: string): Release[] {
+export function readChangelog(text: string) {
   const [, ...sections] = text.split(/^## /m)
   return sections.map((section) => {
     const [heading = ''] = section.split('\n', 1)
+    // `0.3.0 (2026-11-29)`, or `Unreleased`.
     const [, version = '', day = null] = /^(\S+)(?: \((.+)\))?$/.exec(heading) ?? []
     const parts = section.slice(heading.length).split(/^### /m)
     const [own = ''] = parts.filter((part) => part.startsWith(FOR_PROGRAMS))
@@ -47,7 +29,8 @@ export function readChangelog(text: string): Release[] {
   })
 }
 
-function changesIn(part: string): Change[] {
+/** Changes for programs: `services` are tags of the reference, or what else the line names, such as `all`. */
+function changesIn(part: string) {
   const lines = part.split(/^- /m).flatMap((line) => line.trim().replace(/\s+/g, ' ') || [])
   return lines.map((line) => {
     const [, kind, services = '', text = ''] = LINE.exec(line) ?? []

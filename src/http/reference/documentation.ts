@@ -10,7 +10,7 @@ import { errorPages } from './errors.ts'
 import { type Guide, readGuide, readGuides, samplesHtml, withAddresses } from './guides.ts'
 import { operationLinks } from './links.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
-import { type ApiDocument, type DescribedOperation, type Service, servicesOf } from './operations.ts'
+import { type ApiDocument, type DescribedOperation, servicesOf } from './operations.ts'
 import type { Row } from './schema-rows.ts'
 import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX } from './search.ts'
 
@@ -28,23 +28,8 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const base = (first?.url ?? '').replace('{version}', 'v1')
   const local = (text: string) =>
     text.replaceAll('http://localhost:3000/StoreWebAPI/v1', base).replaceAll('http://localhost:3000', publicUrl)
-  const services = servicesOf(document, publicUrl)
-  const link = operationLinks(services.flatMap(({ operations }) => operations))
-  const linked = <T extends Rendered>(rendered: T): T => ({ ...rendered, html: link(rendered.html) })
-  const guides = readGuides(local).map(linked)
-  const { index, pages: codes } = errorPages()
-  const releases = readChangelog(textOf('../../../CHANGELOG.md'))
-  const sources: Sources = {
-    guides,
-    errorIndex: index,
-    codes: codes.map(linked),
-    services,
-    policy: linked(policyOf(local)),
-    conventions: linked(renderMarkdown(textOf('./introduction.md'), { level: 2 })),
-    releases,
-    others: linked(renderMarkdown(releases.map(othersOf).join('\n'))),
-  }
-  const pages = pagesOf(sources, base, (text) => link(renderInline(withAddresses(text))))
+  const sources = readSources(document, publicUrl, local)
+  const pages = pagesOf(sources, base, (text) => sources.link(renderInline(withAddresses(text))))
   const files = filesOf(sources, publicUrl)
   const find = createSearch(entriesOf(sources))
   const canonical = new Map([...pages.keys()].map((address) => [address.toLowerCase(), address]))
@@ -69,15 +54,35 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
     /** Returns the page of what was found, from a place on. */
     search: (sent: string, from: string): HtmlPage => {
       const query = sent.trim().slice(0, QUERY_LENGTH_MAX).toWellFormed()
-      return searchPage(query, find(query, placeOf(from)))
+      const title = query === '' ? 'Search' : `Search: ${query}`
+      const found = find(query, placeOf(from))
+      const data = { path: '/docs/search', area: 'docs', query, ...found, pageSize: FOUND_MAX, ...html }
+      return { template: '/reference/templates/search', title, assets, data }
     },
   }
 }
 
-function searchPage(query: string, found: object): HtmlPage {
-  const title = query === '' ? 'Search' : `Search: ${query}`
-  const data = { path: '/docs/search', area: 'docs', query, ...found, pageSize: FOUND_MAX, ...html }
-  return { template: '/reference/templates/search', title, assets, data }
+type Sources = ReturnType<typeof readSources>
+
+/** What the pages are made of. `local` puts the addresses of this server in place of the sandbox's. */
+function readSources(document: ApiDocument, publicUrl: string, local: (text: string) => string) {
+  const services = servicesOf(document, publicUrl)
+  const link = operationLinks(services.flatMap(({ operations }) => operations))
+  const linked = <T extends Rendered>(rendered: T): T => ({ ...rendered, html: link(rendered.html) })
+  const { index, pages } = errorPages()
+  const releases = readChangelog(textOf('../../../CHANGELOG.md'))
+  return {
+    link,
+    guides: readGuides(local).map(linked),
+    errorIndex: index,
+    codes: pages.map(linked),
+    services,
+    policy: linked(policyOf(local)),
+    conventions: linked(renderMarkdown(textOf('./introduction.md'), { level: 2 })),
+    releases,
+    /** What changed for everybody but programs. */
+    others: linked(renderMarkdown(releases.map(othersOf).join('\n'))),
+  }
 }
 
 /** Of what is no number, the beginning. */
@@ -85,20 +90,7 @@ function placeOf(from: string): number {
   return /^\d{1,6}$/.test(from) ? Number(from) : 0
 }
 
-interface Sources {
-  readonly guides: readonly Guide[]
-  readonly errorIndex: Guide
-  readonly codes: readonly Guide[]
-  readonly services: readonly Service[]
-  readonly policy: Guide
-  readonly conventions: Rendered
-  readonly releases: readonly Release[]
-  /** What changed for everybody but programs. */
-  readonly others: Rendered
-}
-
 const CONVENTIONS = '/docs/reference/conventions'
-const POLICY = '/docs/policy'
 const CHANGELOG = '/docs/changelog'
 const OTHERS = `${CHANGELOG}/operators`
 
@@ -129,12 +121,10 @@ function pagesOf(sources: Sources, base: string, renderLinked: (text: string) =>
     ['/docs/guides', { template: template('guides'), title: 'Guides', data: { guides } }],
     ['/docs/reference', { template: template('services'), title: 'Reference', data: { services, base } }],
     [CONVENTIONS, textPage('Conventions', conventions, { services, guides: null })],
-    [POLICY, textPage(policy.title, policy, alone)],
     [CHANGELOG, { template: template('changelog'), title: 'Changelog', data: changes }],
     [OTHERS, textPage('Changelog for operators and merchants', others, alone)],
   ])
-  for (const error of [errorIndex, ...codes])
-    pages.set(error.address, textPage(error.title, error, { services: null, guides: null }))
+  for (const text of [policy, errorIndex, ...codes]) pages.set(text.address, textPage(text.title, text, alone))
   for (const guide of guides) {
     const side = { guides, services: null, address: guide.address }
     pages.set(guide.address, textPage(guide.title, guide, side))
@@ -154,25 +144,12 @@ function pagesOf(sources: Sources, base: string, renderLinked: (text: string) =>
 function filesOf({ guides, services, policy, releases }: Sources, publicUrl: string) {
   const markdown = 'text/markdown; charset=utf-8'
   const texts = [...guides, policy]
-  const listed = texts.map(({ title, address, summary }) => `- [${title}](${publicUrl}${address}.md): ${summary}`)
-  const described = services.map(({ name, address }) => `- [${name}](${publicUrl}${address})`)
-  const llms = `# store-platform
-
-> The REST services, webhooks and OAuth of a store platform: how programs read and change stores of this server, and are told what happens.
-
-- [OpenAPI 3.1](${publicUrl}/openapi.json): every operation, with examples
-- [Conventions](${publicUrl}${CONVENTIONS}.md): keys, formats, pages of lists, retries, errors, limits
-- [Codes of errors](${publicUrl}/docs/errors): what each means, and whether to repeat
-- [Changelog](${publicUrl}${CHANGELOG}), and its [feed](${publicUrl}${CHANGELOG}.atom)
-
-## Guides
-
-${listed.join('\n')}
-
-## Reference
-
-${described.join('\n')}
-`
+  const listed = texts.map(({ title, address, summary }) => `- [${title}](${address}.md): ${summary}`)
+  const described = services.map(({ name, address }) => `- [${name}](${address})`)
+  const llms = textOf('./llms.md')
+    .replace('{guides}', () => listed.join('\n'))
+    .replace('{reference}', () => described.join('\n'))
+    .replaceAll('](/', `](${publicUrl}/`)
   return new Map([
     ...texts.map((text) => [`${text.address}.md`, { type: markdown, text: text.markdown }] as const),
     [`${CONVENTIONS}.md`, { type: markdown, text: `# Conventions\n\n${textOf('./introduction.md')}` }],
@@ -224,18 +201,18 @@ function entryOf({ id, tag, summary, method, path, description, address }: Descr
 
 /** A member that several operations or records have in the same words is found once, where its record is read by itself. */
 function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
-  const found = new Map<string, Entry>()
-  const texts = new Set<string>()
+  const found: Entry[] = []
+  const known = new Set<string>()
   const ordered = operations.toSorted((one, other) => distance(one) - distance(other))
   const add = (of: DescribedOperation, part: string, { record, rows }: { record: string; rows: readonly Row[] }) => {
     for (const { path, type, description } of rows) {
       const key = `${record || of.address} ${path}`
       const text = plain(`${type}. ${description}`)
-      const said = `${path} ${text}`
-      if (found.has(key) || texts.has(said)) continue
-      texts.add(said)
+      const said = `${path}: ${text}`
+      if (known.has(key) || known.has(said)) continue
+      known.add(key).add(said)
       const context = record || `${of.tag}: ${of.summary}`
-      found.set(key, { kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
+      found.push({ kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
     }
   }
   for (const of of ordered) {
@@ -243,7 +220,7 @@ function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
     if (first && of.method === 'GET') add(of, 'answer', first)
   }
   for (const of of ordered) if (of.body) add(of, 'body', of.body)
-  return [...found.values()]
+  return found
 }
 
 /** How far an operation is from that of one record of its own service: by its address. */

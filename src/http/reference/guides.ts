@@ -68,15 +68,9 @@ export function readGuide(name: string, local: (text: string) => string, more = 
   )
   // Code has its colours by what stands in the file.
   const { html, title, summary, sections } = renderMarkdown(withAddresses(source), { paragraph })
+  const shown = { html: local(html), title, summary: local(summary) }
   const localSections = sections.map((section) => ({ ...section, text: local(section.text) }))
-  return {
-    address: `/docs/${name}`,
-    markdown,
-    html: local(html),
-    title,
-    summary: local(summary),
-    sections: localSections,
-  }
+  return { address: `/docs/${name}`, markdown, ...shown, sections: localSections }
 }
 
 /** Links between files of `docs` as links between their pages. */

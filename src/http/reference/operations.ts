@@ -19,7 +19,7 @@ export interface Example {
 }
 
 /** What a request proves who it is by. */
-export type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
+type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
 
 export type DescribedOperation = ReturnType<ReturnType<typeof describer>>[number]
 
@@ -67,15 +67,7 @@ function describer(document: ApiDocument, publicUrl: string) {
     $ref === undefined && allOf === undefined
       ? rest
       : { ...resolve((allOf as JsonSchema[])?.[0] ?? (targetOf(document, String($ref)) as JsonSchema)), ...rest }
-  const kept = new Map<string, Row[]>()
-  // Most operations share the schemas of a few records.
-  const rowsFor = (schema: JsonSchema): readonly Row[] => {
-    if (schema.$ref === undefined) return rowsOf(schema, resolve)
-    const key = String(schema.$ref)
-    const rows = kept.get(key) ?? rowsOf(schema, resolve)
-    kept.set(key, rows)
-    return rows
-  }
+  const rowsFor = keepingRows(resolve)
   const followed = <T extends object>(value: T | Ref): T =>
     '$ref' in value ? (targetOf(document, value.$ref) as T) : value
   const root = rootOf(document, publicUrl)
@@ -93,6 +85,7 @@ function describer(document: ApiDocument, publicUrl: string) {
       const body = requestBody ? bodyOf(requestBody, credential, resolve, rowsFor) : null
       // The path is without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own.
       const of = { method: method.toUpperCase(), path: full, parameters, body, credential }
+      const isOfService = event === undefined && item.servers === undefined
       return {
         id,
         tag,
@@ -106,10 +99,22 @@ function describer(document: ApiDocument, publicUrl: string) {
         takesTokens: operation.security?.some((scheme) => 'personToken' in scheme) ?? false,
         answers,
         refusals,
-        /** A command line that sends the example, and a program. */
-        ...(event === undefined ? requestsOf(of, path, item, publicUrl) : { curl: '', typescript: '' }),
+        /** A command line that sends the example. Empty: it is a notification. */
+        curl: event === undefined ? curlOf(of, publicUrl) : '',
+        /** A program that does, of an operation of a service; else empty. */
+        typescript: isOfService ? typescriptOf(path, of, body?.examples[0]?.text) : '',
       }
     })
+}
+
+/** Most operations share the schemas of a few records. */
+function keepingRows(resolve: Resolve): RowsFor {
+  const kept = new Map<unknown, readonly Row[]>()
+  return (schema) => {
+    const rows = kept.get(schema.$ref) ?? rowsOf(schema, resolve)
+    if (schema.$ref !== undefined) kept.set(schema.$ref, rows)
+    return rows
+  }
 }
 
 /** Of the services, below the server: `/StoreWebAPI/v1`. */
@@ -255,14 +260,9 @@ interface Sent {
   readonly credential: Credential
 }
 
-function requestsOf(of: Sent, path: string, { servers }: PathItem, publicUrl: string) {
-  const [example] = of.body?.examples ?? []
-  const sent = { ...of, path, isService: servers === undefined, example, types: of.body?.types ?? [] }
-  return { curl: curlOf(of, publicUrl), typescript: typescriptOf(sent, publicUrl) }
-}
-
 function curlOf({ method, path, parameters, body, credential }: Sent, publicUrl: string): string {
-  const address = publicUrl + path.replace(/\{(\w+)\}/g, (name, key) => exampleOf(parameters, key) || name)
+  const address =
+    publicUrl + path.replace(/\{(\w+)\}/g, (name, key) => parameters.find((each) => each.name === key)?.example || name)
   const query = parameters
     .filter((each) => each.in === 'query' && each.isRequired)
     .map(({ name, example }) => `${encodeURIComponent(name)}=${encodeURIComponent(example)}`)
@@ -285,10 +285,6 @@ function bodyOfCurl(type: string, example: Example | undefined): string[] {
   if (type === FORM && example) return example.fields.map((field) => `-d ${quoted(formOf([field]))}`)
   if (type === PARTS && example) return partsOf(example.fields)
   return [`-H 'Content-Type: ${type}'`, example ? `-d ${quoted(example.text)}` : '--data-binary @FILE']
-}
-
-function exampleOf(parameters: readonly ParameterRow[], name: string): string {
-  return parameters.find((each) => each.name === name)?.example ?? ''
 }
 
 function quoted(text: string): string {

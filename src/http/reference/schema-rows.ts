@@ -42,8 +42,9 @@ function membersOf(schema: JsonSchema, resolve: Resolve, prefix: string, depth: 
   if (isSchema(items)) return membersOf(items, resolve, prefix, depth)
   const required = new Set((whole.required as readonly string[] | undefined) ?? [])
   const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>)
-  const rows = members.flatMap(([name, member]) => {
-    const { description = '', readOnly, examples } = resolve(member)
+  const named = isSchema(additionalProperties) ? [...members, ['*', additionalProperties] as const] : members
+  return named.flatMap(([name, member]) => {
+    const { description = name === '*' ? 'What stands under each name.' : '', readOnly, examples } = resolve(member)
     const path = prefix + name
     const row: Row = {
       path,
@@ -55,18 +56,6 @@ function membersOf(schema: JsonSchema, resolve: Resolve, prefix: string, depth: 
     }
     return [row, ...membersOf(member, resolve, `${path}.`, depth + 1)]
   })
-  if (!isSchema(additionalProperties)) return rows
-  const type = typeInWords(additionalProperties, resolve)
-  const { description = 'What stands under each name.' } = resolve(additionalProperties)
-  const row = {
-    path: `${prefix}*`,
-    type,
-    description: String(description),
-    isRequired: false,
-    isReadOnly: false,
-    example: '',
-  }
-  return [...rows, row, ...membersOf(additionalProperties, resolve, `${prefix}*.`, depth + 1)]
 }
 
 const EXAMPLE_LENGTH_MAX = 40

@@ -138,12 +138,9 @@ function isNamed(id: string, terms: readonly Term[]): boolean {
 
 /** 0: it is not there at all. */
 function fitOf({ word, others }: Term, one: Indexed): number {
-  return Math.max(fitOfWord(word, one), ...others.map((other) => fitOfOther(other, one)))
-}
-
-/** What was not typed must be a word, or its beginning. */
-function fitOfOther(word: string, one: Indexed): number {
-  return one.spaced.includes(` ${word}`) ? fitOfWord(word, one) * 0.8 : 0
+  // What was not typed must be a word, or its beginning.
+  const meant = others.filter((other) => one.spaced.includes(` ${other}`))
+  return Math.max(fitOfWord(word, one), ...meant.map((other) => fitOfWord(other, one) * 0.8))
 }
 
 function fitOfWord(word: string, { entry, title, beginnings, all }: Indexed): number {

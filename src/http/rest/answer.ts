@@ -24,9 +24,9 @@ export function sendAnswer(
   answer: Answer,
   baseUrl: string,
 ): FastifyReply {
-  const code = codeIn(answer)
+  const { code, message } = refusedIn(answer)
   if (code !== null) sayCode(reply, code)
-  request.refusal ||= wrongIn(answer)
+  request.refusal ||= message
   if (isRefusal(answer) && answer.kind === 'results') noteRefusal(request, { reason: withoutQuoted(request.refusal) })
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
@@ -68,16 +68,12 @@ const wordings = {
   ],
 } as const
 
-function wrongIn(answer: Answer): string {
-  if (answer.kind === 'nothing') return NO_SUCH_RECORD
-  return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
-}
-
-/** The code of the first refusal, also of one that the answer has beside what was done. Null: nothing was refused. */
-function codeIn(answer: Answer): ErrorCode | null {
-  if (answer.kind === 'nothing') return 'not-found'
+/** The first refusal, also one that the answer has beside what was done. Code null: nothing was refused. */
+function refusedIn(answer: Answer): { readonly code: ErrorCode | null; readonly message: string } {
+  if (answer.kind === 'nothing') return { code: 'not-found', message: NO_SUCH_RECORD }
   const refused = answer.kind === 'results' ? answer.items.find(({ Key }) => Key === 'Error') : undefined
-  return refused === undefined ? null : (refused.Code ?? codeOfStatus(Number(refused.Status)))
+  if (refused === undefined) return { code: null, message: '' }
+  return { code: refused.Code ?? codeOfStatus(Number(refused.Status)), message: refused.Message }
 }
 
 /** As existing applications know their items. */

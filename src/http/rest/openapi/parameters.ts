@@ -22,9 +22,9 @@ function limit(what: 'records' | 'items', max: number, usual: number): Parameter
   return query('limit', description, { ...int32, minimum: 1, maximum: max, default: usual })
 }
 
-/** Parameters that several operations share, by component name. */
 const idempotencyKey = { type: 'string', pattern: '^[!-~]{1,255}$', examples: ['0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'] }
 
+/** Parameters that several operations share, by component name. */
 export const sharedParameters = {
   Offset: query(
     'offset',

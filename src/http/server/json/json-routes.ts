@@ -1,4 +1,3 @@
-import { remembered } from '../../../foundation/values/remembered.ts'
 // Declares a JSON route once. The Fastify route, its role check, the validation of its input, the format of its
 // responses and its part of /openapi.json all derive from the declaration.
 
@@ -9,6 +8,7 @@ import type { DataServices } from '../../../foundation/database/client.ts'
 import { type ResultItem, resultItem } from '../../../foundation/values/failure.ts'
 import { readInput } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
+import { remembered } from '../../../foundation/values/remembered.ts'
 import {
   type ApiPart,
   type Content,

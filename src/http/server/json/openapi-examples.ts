@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
 
 /** What examples are made of. */
@@ -16,7 +17,7 @@ type Members = Readonly<Record<string, unknown>>
  */
 export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = '', sample?: unknown): unknown {
   const { schemas, samples } = sources
-  const { $ref, oneOf, anyOf, properties, items, type } = schema as SchemaParts
+  const { $ref, oneOf, anyOf, properties, items, minItems = 0, type } = schema as SchemaParts
   if ($ref !== undefined) {
     const target = $ref.split('/').at(-1) ?? ''
     return exampleOf(schemas.get(target) ?? {}, sources, name, sample ?? samples[target])
@@ -27,7 +28,10 @@ export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = ''
   if (choice !== undefined) return exampleOf(choice, sources, name, sample)
   const wanted = sample ?? samples[name]
   if (properties !== undefined || type === 'object') return exampleObject(properties ?? {}, sources, wanted)
-  if (items !== undefined) return exampleList({ ...(schema as SchemaParts), items }, sources, name, wanted)
+  if (items !== undefined) {
+    const list = [wanted].flat()
+    return list.length === 0 && minItems === 0 ? [] : [exampleOf(items, sources, name, list[0])]
+  }
   return exampleValue(schema as SchemaParts, wanted)
 }
 
@@ -59,18 +63,15 @@ export function withMemberExamples(
   }
   for (const [name, value] of Object.entries(values)) for (const suffix of suffixes) visit(name + suffix, [value])
   const sources = { schemas, samples: { ...values, ...sent, ...Object.assign({}, ...found.values()) } }
-  const holdsRecord = (member: JsonSchema): boolean => {
-    const { properties, items, oneOf } = { ...schemas.get(within(member as SchemaParts)), ...member } as SchemaParts
-    return properties !== undefined || items !== undefined || oneOf !== undefined
-  }
   const exemplified = (name: string, schema: JsonSchema): JsonSchema => {
     const { properties } = schema as SchemaParts
     if (properties === undefined) return schema
     const members = Object.entries(properties).map(([member, inner]) => {
-      if (holdsRecord(inner)) return [member, inner]
+      const whole = { ...schemas.get(within(inner as SchemaParts)), ...inner } as SchemaParts
+      const holdsRecord = whole.properties ?? whole.items ?? whole.oneOf
+      if (holdsRecord) return [member, inner]
       const example = exampleOf(inner, sources, member, found.get(name)?.[member])
-      const whole = { ...schemas.get(within(inner as SchemaParts)), ...inner }
-      return [member, fits(whole as SchemaParts, example) ? { ...inner, examples: [example] } : inner]
+      return [member, fits(whole, example) ? { ...inner, examples: [example] } : inner]
     })
     return { ...schema, properties: Object.fromEntries(members) }
   }
@@ -91,11 +92,6 @@ interface SchemaParts {
   readonly default?: unknown
   readonly minimum?: number
   readonly exclusiveMinimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly pattern?: string
-  readonly format?: string
 }
 
 function exampleObject(
@@ -123,18 +119,6 @@ function emptyOf(schema: JsonSchema, { schemas }: ExampleSources): unknown {
   if (properties !== undefined || parts.const !== undefined || parts.enum !== undefined) return undefined
   const empty = { string: '', integer: 0, number: 0, boolean: false }[String(parts.type)]
   return empty !== undefined && fits(parts, empty) ? empty : undefined
-}
-
-/** A list of one. */
-function exampleList(
-  { items, minItems = 0 }: SchemaParts & { items: JsonSchema },
-  sources: ExampleSources,
-  name: string,
-  sample: unknown,
-) {
-  if (!Array.isArray(sample)) return [exampleOf(items, sources, name, sample)]
-  if (sample.length === 0 && minItems === 0) return []
-  return [exampleOf(items, sources, name, sample[0])]
 }
 
 /** Texts of the forms that schemas ask for; the first that fits is shown. */
@@ -167,28 +151,12 @@ function exampleValue(schema: SchemaParts, sample: unknown): unknown {
   return texts.find((text) => fits(schema, text)) ?? ''
 }
 
-const formats: Readonly<Record<string, RegExp>> = {
-  email: /^[^@]+@[^@]+$/,
-  uri: /^[a-z]+:/,
-  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/,
-  date: /^\d{4}-\d\d-\d\d$/,
-}
+/** By what schemas ask for, which many share: making one takes zod a while. */
+const checks = new Map<string, z.ZodType>()
 
-function fits(schema: SchemaParts, value: unknown): boolean {
-  const { enum: values, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format } = schema
-  const types = [schema.type ?? []].flat()
-  if (types.length > 0 && !types.some((type) => isOf(type, value))) return false
-  if (values !== undefined && !values.includes(value)) return false
-  if (typeof value === 'number') {
-    return value >= (minimum ?? value) && value <= (maximum ?? value) && value > (exclusiveMinimum ?? value - 1)
-  }
-  if (typeof value !== 'string') return true
-  const isOfForm = [pattern === undefined ? /^/ : new RegExp(pattern, 'u'), formats[format ?? ''] ?? /^/].every(
-    (form) => form.test(value),
-  )
-  return isOfForm && value.length >= (minLength ?? 0) && value.length <= (maxLength ?? value.length)
-}
-
-function isOf(type: string, value: unknown): boolean {
-  return type === 'integer' ? Number.isInteger(value) : type === 'null' ? value === null : typeof value === type
+function fits({ $ref: _, examples: __, ...schema }: SchemaParts, value: unknown): boolean {
+  const asked = JSON.stringify({ ...schema, description: undefined })
+  const check = checks.get(asked) ?? z.fromJSONSchema(JSON.parse(asked))
+  checks.set(asked, check)
+  return check.safeParse(value).success
 }

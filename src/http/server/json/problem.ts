@@ -13,7 +13,7 @@ type Refused = Pick<ResultsAnswer, 'status' | 'items' | 'parts'>
 function problemOf({ status, items, parts }: Refused, requestId: string, coded?: Coded) {
   const codeOf = (code: ErrorCode | undefined) => coded && code && { code }
   return {
-    type: coded ? pageOfCode(coded.baseUrl, coded.code) : `urn:store-platform:problem:${status}`,
+    type: coded ? `${coded.baseUrl}/docs/errors/${coded.code}` : `urn:store-platform:problem:${status}`,
     ...codeOf(coded?.code),
     title: STATUS_CODES[status] ?? 'Error',
     status,
@@ -32,11 +32,6 @@ function problemOf({ status, items, parts }: Refused, requestId: string, coded?:
 interface Coded {
   readonly code: ErrorCode
   readonly baseUrl: string
-}
-
-/** The address of the page of a code. */
-export function pageOfCode(baseUrl: string, code: ErrorCode): string {
-  return `${baseUrl}/docs/errors/${code}`
 }
 
 /** Sends a refusal in that form. */

@@ -106,16 +106,12 @@ async function runStoring(
 
 /** Stores a final refusal; after any other error, ends the attempt. Returns the error to answer. */
 async function failed(keys: Keys, attempt: Attempt, secrets: Secrets, error: unknown, log: Log): Promise<unknown> {
-  if (isFinal(error)) {
-    const { code, status, message, field, logMessage } = error
-    const item = sealed(secrets, { code, status, message, field, logMessage })
-    const reason = await rememberItem(keys, attempt, item).catch((reason) => reason)
-    if (reason === undefined) return error
-    await endAttempt(keys, attempt, log)
-    return reason
-  }
+  const store = async ({ code, status, message, field, logMessage }: StoreFailure) =>
+    rememberItem(keys, attempt, sealed(secrets, { code, status, message, field, logMessage }))
+  const reason = isFinal(error) ? await store(error).catch((reason) => reason) : error
+  if (reason === undefined) return error
   await endAttempt(keys, attempt, log)
-  return error
+  return reason
 }
 
 function isFinal(error: unknown): error is StoreFailure {

@@ -83,13 +83,10 @@ test('what /docs shows in TypeScript of each operation compiles against the clie
   const operations = servicesOf(JSON.parse(JSON.stringify(openApiDocument(config))), config.publicUrl).flatMap(
     (service) => service.operations,
   )
-  const shown = operations.filter(({ path }) => path !== '')
-  expect(shown.filter(({ typescript }) => typescript.includes('store.')).length).toBeGreaterThan(120)
-  const imported = "import { openAsBlob } from 'node:fs'\n"
-  const functions = shown.map(
-    ({ id, typescript }) => `export async function ${id}() {\n${typescript.replace(imported, '')}\n}`,
-  )
-  const begin = `${imported}import { type StoreClient } from 'store-platform-client'\ndeclare const store: StoreClient\n`
+  const shown = operations.filter(({ typescript }) => typescript !== '')
+  expect(shown.length).toBeGreaterThan(120)
+  const functions = shown.map(({ id, typescript }) => `export async function ${id}() {\n${typescript}\n}`)
+  const begin = "import { type StoreClient } from 'store-platform-client'\ndeclare const store: StoreClient\n"
   await writeFile(join(app(), 'operations.ts'), begin + functions.join('\n'))
   await compileBeside(app(), 'operations.ts')
 })
