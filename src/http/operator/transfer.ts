@@ -13,8 +13,17 @@ import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { transferredResources } from '../../shop/registry.ts'
 import type { CallerServices } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
-import { type BodyType, lines, NDJSON, ndjson } from '../server/json/json-routes.ts'
+import type { BodyType, JsonAnswer } from '../server/json/json-routes.ts'
+import { type Content, requestId } from '../server/json/openapi.ts'
 import { unsupportedMedia } from '../server/requests/receive.ts'
+
+export const NDJSON = 'application/x-ndjson'
+const ndjson: Content = { [NDJSON]: { schema: { type: 'string' } } }
+
+/** A response of JSON lines, which the handler sends. */
+function lines(description: string): JsonAnswer<never> {
+  return { response: { description, headers: requestId, content: ndjson }, write: (value) => value }
+}
 
 /** The buffer of a report, for a client that sends its whole file before it reads the response. */
 const REPORT_BYTES = 1024 * 1024

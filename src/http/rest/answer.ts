@@ -30,7 +30,8 @@ export function sendAnswer(
   if (isRefusal(answer) && answer.kind === 'results') noteRefusal(request, { reason: withoutQuoted(request.refusal) })
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
-  if (code !== null && comesBack.includes(code) && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+  if (isRefusal(answer) && code && comesBack.includes(code) && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', '1')
   const { accept } = request.headers
   const { isOfNewApplication } = request
   if (isRefusal(answer) && acceptsProblem(accept)) {

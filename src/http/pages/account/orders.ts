@@ -75,7 +75,12 @@ const shownColumns = {
   orderAmount: true,
   payment: true,
   paidOnline: true,
-} as const
+  transactions: {
+    where: { type: { equals: 'Authorize', mode: 'insensitive' }, captured: { not: 1 } },
+    select: { id: true },
+    take: 1,
+  },
+} as const satisfies Prisma.OrderSelect
 
 type ShownRow = Prisma.OrderGetPayload<{ select: typeof shownColumns }>
 
@@ -95,7 +100,7 @@ function orderOf(row: ShownRow, statuses: StatusTexts) {
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
     date: row.orderDate,
     status: statuses.textOf(seenStatus(row.statusId, payment)),
-    payment: row.paidOnline && isOwed(payment) ? authorised : paymentChips[payment],
+    payment: row.paidOnline && isOwed(payment) && row.transactions.length > 0 ? authorised : paymentChips[payment],
     total: row.orderAmount.toNumber(),
   }
 }

@@ -22,7 +22,6 @@ import {
   type Ref,
   type Response,
   ref,
-  requestId,
   retryAfter,
 } from './openapi.ts'
 import { readIds } from './parameters.ts'
@@ -397,12 +396,4 @@ export const commonRefusals = {
   415: refusal('The body is of another media type.'),
   500: refusal('A defect of the server; the log has it under the request id.'),
   503: refusal('The database does not answer.', retryAfter),
-}
-
-export const NDJSON = 'application/x-ndjson'
-export const ndjson: Content = { [NDJSON]: { schema: { type: 'string' } } }
-
-/** A response of JSON lines, which the handler sends. */
-export function lines(description: string): JsonAnswer<never> {
-  return { response: { description, headers: requestId, content: ndjson }, write: (value) => value }
 }

@@ -60,6 +60,7 @@ test('a list holds the subscriptions of one store alone, and one of them is read
     openToMerchants: true,
     calledUrl: null,
     keepsBodies: false,
+    ordersPerHour: 1_000,
   }
   const one = { id: subscriptionId, applicationId, name, publicKey, token, ...made, ...none, createdAt: services.now() }
   expect(list).toEqual([one])

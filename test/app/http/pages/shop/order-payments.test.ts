@@ -265,7 +265,10 @@ describe('the payment state of an order', () => {
       expect(chips((await merchant.open(`/admin/orders?payment=${state}`)).body)).toContain(word)
     }
     const { body: ofCustomer } = await customer.open('/account')
-    expect(chips(ofCustomer).toReversed()).toEqual(cases.map(([state]) => words[state]))
+    const toCustomer = cases.map(([state, , recorded, fields]) =>
+      recorded === 'Authorize 100' && fields !== undefined ? 'Payment authorised' : words[state],
+    )
+    expect(chips(ofCustomer).toReversed()).toEqual(toCustomer)
     for (const [at, [state, open, recorded]] of cases.entries()) {
       const said = await merchant.open(`/admin/orders/${ids[at]}`)
       const [sums] = (await shop.call('GET', `/Orders/${ids[at]}/Sums`)).json()
