@@ -1,4 +1,4 @@
--- Servers from 0.3.0 on may run on it.
+-- Servers from 0.2.0 on may run on it.
 -- AlterTable
 ALTER TABLE "Subscription" ADD COLUMN     "ordersHour" TIMESTAMPTZ(3),
 ADD COLUMN     "ordersInHour" INTEGER NOT NULL DEFAULT 0,

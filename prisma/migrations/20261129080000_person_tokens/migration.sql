@@ -1,4 +1,4 @@
--- Servers from 0.3.0 on may run on it.
+-- Servers from 0.2.0 on may run on it.
 
 -- CreateTable
 CREATE TABLE "PersonToken" (

@@ -1,3 +1,3 @@
--- Servers from 0.3.0 on may run on it.
+-- Servers from 0.2.0 on may run on it.
 
 ALTER TABLE "Developer" ADD COLUMN "deprecationsTold" TEXT[] DEFAULT ARRAY[]::TEXT[];
