@@ -10,7 +10,6 @@ import { type AccessServices, announceAccess, changeAccess } from '../../stores/
 import { requireFreeKeys } from '../../stores/brought-keys.ts'
 import { storeById } from '../../stores/caller-store.ts'
 import { privilegesColumn } from '../applications.ts'
-import { deleteBodies } from '../calls/call-log.ts'
 import { mayGive, samePrivileges } from '../privileges.ts'
 import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
 import {
@@ -220,36 +219,6 @@ export async function unsubscribe(
     }
   }
   await announceAccess(services, () => negotiate(services, 'REMOVE', actor, look))
-}
-
-/**
- * Sets whether the bodies of refused requests are kept for the application's developer and the store. Once this resolves with false,
- * none is stored any more, whatever other processes still have in memory. Throws for an id that is not one of the store's
- * subscriptions (404).
- */
-export async function keepBodies(
-  services: AccessServices,
-  {
-    storeId,
-    subscriptionId: id,
-    isKept,
-    actor,
-  }: Pick<UnsubscribeRequest, 'storeId' | 'subscriptionId' | 'actor'> & { readonly isKept: boolean },
-): Promise<void> {
-  await changeAccess(services, async (tx) => {
-    const existing = await tx.subscription.findFirst({ where: { id, storeId }, select: { applicationId: true } })
-    const parties = existing && (await lockParties(tx, { storeId, applicationId: existing.applicationId }))
-    if (!parties) throw noSuchSubscription(id)
-    // Waits for the log of calls, which writes bodies under this lock.
-    const { count } = await tx.subscription.updateMany({
-      where: { id, storeId, keepsBodies: !isKept },
-      data: { keepsBodies: isKept },
-    })
-    if (count === 0) return
-    if (!isKept) await deleteBodies(tx, id)
-    const action = isKept ? 'subscription.bodies-kept' : 'subscription.bodies-deleted'
-    await recordAudit(tx, services.now, { actor, action, ...parties.about })
-  })
 }
 
 type CallbackAnswer = Awaited<ReturnType<typeof sendCallback>>

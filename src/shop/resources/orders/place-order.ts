@@ -147,9 +147,7 @@ function newOrder(
   const { row } = order
   nameOrderInQuestions(row.details as Document, id)
   dateTransactions(order.lists.TransactionList, caller)
-  const { currency } = caller.store
-  const amounts = lines.map(({ amount }) => amount)
-  row.orderAmount = toNumber(totalOf(patch, amounts, currency))
+  row.orderAmount = toNumber(newFigures(patch, lines, caller.store.currency).total)
   const [nobody] = wrongContact(patch)
   if (nobody) throw nobody
   // As the trigger would say it of the shipments, which spares another version of the row.
@@ -203,14 +201,18 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
   )
 }
 
-/** What a new order with these lines comes to. Refuses (400) discounts above the goods, and more than an order can. */
-export function totalOf({ columns, lists }: Patch, amounts: readonly bigint[], currency: string): bigint {
+/**
+ * What a new order with these lines comes to, and of which parts. Refuses (400) discounts above the goods, and more than an order can.
+ */
+export function newFigures({ columns, lists }: Patch, lines: readonly OrderLine[], currency: string) {
+  const amounts = lines.map(({ amount }) => amount)
   refuseDiscountAbove(amounts, columns, currency)
   const costs = (lists.ShipmentList ?? []).map((shipment) => Number(shipment.columns.cost ?? 0))
-  const total = partsOf(amounts, costs, columns, currency).sum
-  if (total > ORDER_AMOUNT_MAX)
+  const parts = partsOf(amounts, costs, columns, currency)
+  if (parts.sum > ORDER_AMOUNT_MAX) {
     throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`, 'out-of-range')
-  return total < 0n ? 0n : total
+  }
+  return { ...parts, total: parts.sum < 0n ? 0n : parts.sum }
 }
 
 /**

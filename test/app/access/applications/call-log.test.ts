@@ -5,7 +5,7 @@ import {
   createCallLog,
   lastCalls,
 } from '../../../../src/access/applications/calls/call-log.ts'
-import { keepBodies } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
+import { keepBodies } from '../../../../src/access/applications/subscriptions/terms.ts'
 import { connect, type Db, type Transaction } from '../../../../src/foundation/database/client.ts'
 import { openAccess, subscribed } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'

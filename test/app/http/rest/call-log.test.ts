@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { type AnsweredCall, lastCalls } from '../../../../src/access/applications/calls/call-log.ts'
-import { keepBodies } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
+import { keepBodies } from '../../../../src/access/applications/subscriptions/terms.ts'
 import { generateKey } from '../../../../src/foundation/values/secrets.ts'
 import { logCalls } from '../../../../src/http/rest/admission.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'

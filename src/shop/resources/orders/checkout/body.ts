@@ -144,9 +144,10 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
   const { Payment: paid, ...details } = patch.details
   patch.details = details
   const wrong = [
-    ...takeOut(notes.unknown, ({ path }) => elsewhere.has(path)).map(({ path }) =>
-      wrongField(path, elsewhere.get(path) as string, 'unknown-field'),
-    ),
+    ...notes.unknown.flatMap(({ path }) => {
+      const why = elsewhere.get(path)
+      return why === undefined ? [] : wrongField(path, why, 'unknown-field')
+    }),
     ...(allows(caller.privileges, 'CheckoutPrices', 'write')
       ? []
       : pricesIn(checkoutType.fields, body, '').take(REFUSALS_MAX + 1)),
@@ -158,19 +159,21 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
   const own = wrong.filter(({ field }) => !known.has(field))
   roundCharges(patch, caller.store.currency)
   const amount = notePayment(patch, paid as Partial<Payment> | undefined)
-  const read: ReadBody = { handling, notes, type: checkoutType, body, rules, shownIn: () => undefined }
+  const unknown = notes.unknown.filter(({ path }) => !elsewhere.has(path))
+  const read: ReadBody = {
+    handling,
+    notes: { ...notes, unknown },
+    type: checkoutType,
+    body,
+    rules,
+    shownIn: () => undefined,
+  }
   return {
     patch,
     isWrong: own.length > 0 || handling.refusals.length > 0 || !isAllTaken(notes),
     refuse: (others) => settleBody(read, null, [...own, ...others]),
     settle: (row) => settlePayment(row, amount, caller),
   }
-}
-
-function takeOut<T>(list: T[], isWanted: (one: T) => boolean): T[] {
-  const wanted = list.filter(isWanted)
-  list.splice(0, list.length, ...list.filter((one) => !isWanted(one)))
-  return wanted
 }
 
 /** Refuses what only a program with prices of its own may say. */

@@ -17,9 +17,8 @@ import type { Row } from '../../../../engine/definition/stored-row.ts'
 import type { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { exact, toNumber } from '../amounts.ts'
 import { readBuyer } from '../buyer.ts'
-import { partsOf } from '../figures.ts'
 import { makeLines, type OrderLine } from '../order-lines.ts'
-import { totalOf } from '../place-order.ts'
+import { newFigures } from '../place-order.ts'
 import { noteStocks, seesStock, takesBackOrders, wrongStocks } from '../stock.ts'
 
 const quotedLine = list(
@@ -75,21 +74,18 @@ export interface QuoteTerms {
  * would refuse, except goods that are out of stock, which it names.
  */
 export async function quote(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
-  const { columns, lists } = patch
   const { currency } = caller.store
   const lines = await quotedLines(caller, patch, { isShopFront })
-  const amounts = lines.map(({ amount }) => amount)
-  const OrderAmount = toNumber(totalIn(caller, patch, lines))
+  const figures = newFigures(patch, lines, currency)
+  const OrderAmount = toNumber(figures.total)
   settle({ orderAmount: OrderAmount })
-  const costs = (lists.ShipmentList ?? []).map((shipment) => Number(shipment.columns.cost ?? 0))
-  const parts = partsOf(amounts, costs, columns, currency)
   const items = lines.map((line) => quoted(line, seesStock(caller)))
   return {
     OrderItemList: items,
-    ItemTotal: toNumber(parts.goods),
-    ShippingTotal: toNumber(parts.shipping),
-    TaxTotal: toNumber(parts.tax),
-    DiscountTotal: toNumber(parts.discount),
+    ItemTotal: toNumber(figures.goods),
+    ShippingTotal: toNumber(figures.shipping),
+    TaxTotal: toNumber(figures.tax),
+    DiscountTotal: toNumber(figures.discount),
     OrderAmount,
     Currency: currency,
     CanBePlaced: items.every(({ CanBePlaced }) => CanBePlaced),
@@ -113,17 +109,9 @@ export async function wrongGoods(caller: Caller, patch: Patch, { isShopFront, se
   const others = await refusalsOf(async () => {
     const lines = await quotedLines(caller, patch, { isShopFront, refused })
     refused.push(...wrongStocks(caller, lines))
-    if (refused.length === 0) settle({ orderAmount: toNumber(totalIn(caller, patch, lines)) })
+    if (refused.length === 0) settle({ orderAmount: toNumber(newFigures(patch, lines, caller.store.currency).total) })
   })
   return [...refused, ...others]
-}
-
-function totalIn({ store: { currency } }: Caller, patch: Patch, lines: readonly OrderLine[]): bigint {
-  return totalOf(
-    patch,
-    lines.map(({ amount }) => amount),
-    currency,
-  )
 }
 
 function isInStock({ quantity, patch: { columns } }: OrderLine): boolean {

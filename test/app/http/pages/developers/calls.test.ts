@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keepBodies } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
+import { keepBodies } from '../../../../../src/access/applications/subscriptions/terms.ts'
 import { operator } from '../../../../support/actors.ts'
 import { refused } from '../../../../support/refused.ts'
 import { developerIn } from '../../../../support/signed-in.ts'

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { lastCalls } from '../../../../../access/applications/calls/call-log.ts'
 import { allows, beyond, bothOf, exceeds } from '../../../../../access/applications/privileges.ts'
-import { boundOrders, ORDERS_PER_HOUR_MAX } from '../../../../../access/applications/subscriptions/orders-bound.ts'
 import {
   findApplicationToSubscribe,
   listSubscriptions,
@@ -10,11 +9,11 @@ import {
   subscriptionById,
 } from '../../../../../access/applications/subscriptions/subscription-rows.ts'
 import {
-  keepBodies,
   type Subscribing,
   subscribe,
   unsubscribe,
 } from '../../../../../access/applications/subscriptions/subscriptions.ts'
+import { boundOrders, keepBodies, ORDERS_PER_HOUR_MAX } from '../../../../../access/applications/subscriptions/terms.ts'
 import type { Privileges } from '../../../../../engine/caller.ts'
 import { t } from '../../../../../foundation/texts/text.ts'
 import { namedObject, readInput, text } from '../../../../../foundation/values/input.ts'
