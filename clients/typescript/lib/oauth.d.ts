@@ -15,6 +15,8 @@ export interface Tokens {
     readonly expiresAt: Date | null;
     /** For the next access token, where this one ends. */
     readonly refreshToken: string | null;
+    /** The SecureURL of the store that the token is for. Null: an existing application has to know it. */
+    readonly storeUrl: string | null;
 }
 /** What to remember of a merchant who is sent to the server, until they come back. */
 export interface Authorization {

@@ -29,13 +29,14 @@ export function createOAuth({ url, publicKey, privateKey, redirectUri, fetch = g
         throw new OAuthError(String(error ?? `status ${answer.status}`), String(description ?? ''));
     }
     async function tokens(form) {
-        const { access_token, expires_in, refresh_token } = objectIn(await post('/oauth/token', form));
+        const { access_token, expires_in, refresh_token, store_url } = objectIn(await post('/oauth/token', form));
         if (typeof access_token !== 'string')
             throw new OAuthError('invalid_answer', 'there is no access token in it');
         return {
             accessToken: access_token,
             expiresAt: typeof expires_in === 'number' ? new Date(Date.now() + expires_in * 1_000) : null,
             refreshToken: typeof refresh_token === 'string' ? refresh_token : null,
+            storeUrl: typeof store_url === 'string' ? store_url : null,
         };
     }
     return {

@@ -3341,7 +3341,7 @@ export interface components {
             OrderDate?: components["schemas"]["LocalTimeInput"];
             /**
              * Format: int32
-             * @description The status of the order, one of `/OrderStatus` but Cancel; 7 (Not Completed) takes no stock. Needs the privilege CheckoutPrices. Left out: New where the payment covers the total, else Unpaid. 1 New, 2 Processing, 3 Partial, 4 Shipped, 5 Cancel, 6 Hold, 7 Not Completed, 8 Custom 1, 9 Custom 2, 10 Custom 3, 11 Unpaid, 12 Review.
+             * @description The status of the order, one of `/OrderStatus` but Cancel; 7 (Not Completed) takes no stock. Needs the privilege CheckoutPrices. Left out: New where the payment covers the total or nothing is to pay, else Unpaid. 1 New, 2 Processing, 3 Partial, 4 Shipped, 5 Cancel, 6 Hold, 7 Not Completed, 8 Custom 1, 9 Custom 2, 10 Custom 3, 11 Unpaid, 12 Review.
              */
             OrderStatusID?: number;
             /** @description The name of the person in the shop who sold the order. */
@@ -3408,7 +3408,7 @@ export interface components {
             InternalComments?: string;
             /** @description A short message to the customer, which the customer’s page of the order shows. */
             ExternalComments?: string;
-            /** @description A payment that was taken elsewhere. Left out: nothing is paid. */
+            /** @description A payment that was taken elsewhere, at the time of the order. Left out: nothing is paid. */
             Payment?: components["schemas"]["PaymentCreate"];
         };
         CheckoutOrderItemInput: {

@@ -18,6 +18,8 @@ export interface Tokens {
   readonly expiresAt: Date | null
   /** For the next access token, where this one ends. */
   readonly refreshToken: string | null
+  /** The SecureURL of the store that the token is for. Null: an existing application has to know it. */
+  readonly storeUrl: string | null
 }
 
 /** What to remember of a merchant who is sent to the server, until they come back. */
@@ -62,12 +64,13 @@ export function createOAuth({ url, publicKey, privateKey, redirectUri, fetch = g
   }
 
   async function tokens(form: Readonly<Record<string, string>>): Promise<Tokens> {
-    const { access_token, expires_in, refresh_token } = objectIn(await post('/oauth/token', form))
+    const { access_token, expires_in, refresh_token, store_url } = objectIn(await post('/oauth/token', form))
     if (typeof access_token !== 'string') throw new OAuthError('invalid_answer', 'there is no access token in it')
     return {
       accessToken: access_token,
       expiresAt: typeof expires_in === 'number' ? new Date(Date.now() + expires_in * 1_000) : null,
       refreshToken: typeof refresh_token === 'string' ? refresh_token : null,
+      storeUrl: typeof store_url === 'string' ? store_url : null,
     }
   }
 

@@ -105,6 +105,7 @@ const expiringTokenSchema = closedObject({
     pattern: '^[0-9a-f]{64}$',
     description: 'The token to exchange for the next access token. It works once, and within 90 days.',
   },
+  store_url: { type: 'string', description: 'The address of the store that the token is for, its SecureURL.' },
 })
 
 /** What an application posts a form to. `answer` returns the body. */
@@ -168,7 +169,7 @@ export const endpoints: readonly Endpoint[] = [
       { grant_type: 'authorization_code', code: 'the code', client_id: 'public key', client_secret: 'private key' },
     ),
     answered: jsonAnswer(
-      'The token. It ends with the subscription, or when it is revoked. That of an existing application does not expire; that of a new one comes with `expires_in` and `refresh_token`.',
+      'The token. It ends with the subscription, or when it is revoked. That of an existing application does not expire; that of a new one comes with `expires_in`, `refresh_token` and `store_url`.',
       { oneOf: [tokenSchema, expiringTokenSchema] },
       {},
       {
@@ -177,6 +178,7 @@ export const endpoints: readonly Endpoint[] = [
         user_id: 1,
         expires_in: 3_600,
         refresh_token: '0123456789abcdef'.repeat(4),
+        store_url: 'https://shop.example',
       },
     ),
     answer: async (request, services) => {
@@ -229,7 +231,11 @@ function tokenAnswer({ token, userId, refresh }: IssuedToken) {
   return {
     access_token: token,
     token_type: 'bearer',
-    ...(refresh && { expires_in: refresh.expiresInSeconds, refresh_token: refresh.token }),
+    ...(refresh && {
+      expires_in: refresh.expiresInSeconds,
+      refresh_token: refresh.token,
+      store_url: refresh.storeUrl,
+    }),
     user_id: userId,
   }
 }

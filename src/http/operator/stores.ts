@@ -28,7 +28,7 @@ import {
 } from '../../shop/resources/payment-methods/update-methods.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'
 import { requireProof } from '../html/guard.ts'
-import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
+import { actorOf, type CallerServices, isByToken, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
 import { broughtAlong, id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { type BodyType, done, jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
@@ -180,6 +180,8 @@ export const storeRoutes = [
         requirePrivileges(merchantOf(request), [['Keys', 'write']])
         requireProof(request)
       }
+      // Every program names the store by it.
+      if (isByToken(request) && given.SecureURL !== undefined) requireProof(request)
       return shown(request, await updateStore(services, ids.id, given, actorOf(request)))
     },
   }),

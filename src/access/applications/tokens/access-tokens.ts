@@ -100,7 +100,14 @@ export interface IssuedToken {
   readonly token: string
   readonly userId: number
   /** Null: it does not expire, and nothing refreshes it. */
-  readonly refresh: { readonly token: string; readonly expiresInSeconds: number } | null
+  readonly refresh: Refreshing | null
+}
+
+interface Refreshing {
+  readonly token: string
+  readonly expiresInSeconds: number
+  /** SecureURL of the store. */
+  readonly storeUrl: string
 }
 
 /**
@@ -191,7 +198,17 @@ async function issueGrant(
     DELETE FROM "AccessGrant" WHERE "id" IN (
       SELECT "id" FROM "AccessGrant" WHERE "subscriptionId" = ${subscriptionId} ORDER BY "id" DESC OFFSET ${TOKENS_MAX})`
   const token = await issueToken(tx, services, { subscriptionId, grantId })
-  return { token, userId, refresh: { token: refreshToken, expiresInSeconds: EXPIRES_IN_SECONDS } }
+  return expiring(tx, userId, token, { token: refreshToken, expiresInSeconds: EXPIRES_IN_SECONDS })
+}
+
+async function expiring(
+  tx: Transaction,
+  userId: number,
+  token: string,
+  refresh: Omit<Refreshing, 'storeUrl'>,
+): Promise<IssuedToken> {
+  const { store } = await tx.storeUser.findUniqueOrThrow({ where: { id: userId }, select: { store: true } })
+  return { token, userId, refresh: { ...refresh, storeUrl: store.secureUrl } }
 }
 
 type TokenOrigin = { readonly subscriptionId: number } & ({ readonly codeHash: string } | { readonly grantId: number })
@@ -287,13 +304,13 @@ async function refreshGrant(
     if (!last?.tokenSealed || last.expiresAt === null) return 'former'
     const expiresInSeconds = Math.floor((last.expiresAt.getTime() - at.getTime()) / 1_000)
     const token = secrets.open(last.tokenSealed)
-    return { token, userId, refresh: { token: secrets.open(grant.tokenSealed), expiresInSeconds } }
+    return expiring(tx, userId, token, { token: secrets.open(grant.tokenSealed), expiresInSeconds })
   }
   const next = newRefreshToken(grant.name)
   const data = { ...refreshColumns(services, next), formerTokenHash: grant.tokenHash }
   await tx.accessGrant.update({ where: { id }, data })
   const token = await issueToken(tx, services, { subscriptionId, grantId: id })
-  return { token, userId, refresh: { token: next, expiresInSeconds: EXPIRES_IN_SECONDS } }
+  return expiring(tx, userId, token, { token: next, expiresInSeconds: EXPIRES_IN_SECONDS })
 }
 
 /** The grant that a refresh token of this client names, whether the token still works or not. */

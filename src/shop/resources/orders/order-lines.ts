@@ -116,6 +116,7 @@ function makeLine(
         })
       : { unitPrice: exact(Number(ownPrice)), optionPrice: 0n }
   if (unitPrice + optionPrice < 0n) {
+    if (ownPrice !== undefined) throw wrongField(`${path}.ItemUnitPrice`, 'must not be negative', 'out-of-range')
     const each = `${toNumber(unitPrice + optionPrice)} ${currency}`
     throw wrongField(
       `${path}.CatalogID`,

@@ -70,6 +70,7 @@ describe('the code of a new application', () => {
       token_type: 'bearer',
       expires_in: 3600,
       refresh_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      store_url: shop.store.secureUrl,
       user_id: expect.any(Number),
     })
     const { db } = server.services

@@ -24,7 +24,7 @@ import { exact, rounded, toNumber } from '../amounts.ts'
 import { roundCharges } from '../figures.ts'
 import { orderItemList } from '../lists.ts'
 import { ORDER_ITEMS_MAX, orderBodyType, wrongIn } from '../order-body.ts'
-import { refuseUnknownStatuses, statusCancelled } from '../statuses.ts'
+import { refuseUnknownStatuses, statusCancelled, statusNew } from '../statuses.ts'
 
 // What an application sends to place an order: what the operator's route takes, without what says that it is paid, and with a payment.
 
@@ -62,7 +62,7 @@ const ownPrice: ValueField = {
 const said: Readonly<Record<string, string>> = {
   CustomerID: 'The customer who orders, one of `/Customers`. Needs the privilege Customers: read. Left out: a guest.',
   OrderStatusID:
-    'The status of the order, one of `/OrderStatus` but Cancel; 7 (Not Completed) takes no stock. Needs the privilege CheckoutPrices. Left out: New where the payment covers the total, else Unpaid.',
+    'The status of the order, one of `/OrderStatus` but Cancel; 7 (Not Completed) takes no stock. Needs the privilege CheckoutPrices. Left out: New where the payment covers the total or nothing is to pay, else Unpaid.',
   OrderItemList:
     'The lines: which products, and how many of each. A quantity keeps to the bounds of the product: MinimumQuantity, MaximumQuantity, AllowOnlyMultiples and AllowFractionalQuantity.',
   BillingEmail: 'The e-mail address of the buyer. A guest needs it, or BillingPhoneNumber.',
@@ -87,7 +87,7 @@ const payment = {
         description: '`approved`: the money was taken. `authorised`: it is reserved, and to be collected later.',
       }),
     },
-    'A payment that was taken elsewhere. Left out: nothing is paid.',
+    'A payment that was taken elsewhere, at the time of the order. Left out: nothing is paid.',
   ),
   isOptional: true,
 }
@@ -225,7 +225,9 @@ function wrongPayment(paid: Partial<Payment> | undefined, { store: { currency } 
 function notePayment(patch: Patch, paid: Partial<Payment> | undefined): bigint {
   if (paid === undefined) return 0n
   const { Amount = 0, Method = '', Reference = '', Status } = paid
-  const columns = { type: Status === 'approved' ? 'Sale' : 'Authorize', amount: Amount }
+  const { orderDate } = patch.columns
+  const type = Status === 'approved' ? 'Sale' : 'Authorize'
+  const columns = { type, amount: Amount, ...(orderDate && { occurredAt: orderDate }) }
   const details = { TransactionMethod: Method, TransactionReference: Reference }
   patch.details.BillingPaymentMethod = Method
   patch.lists.TransactionList = [{ ...emptyPatch, columns, details }]
@@ -242,4 +244,5 @@ function settlePayment(row: Row, amount: bigint, { store: { currency } }: Caller
     )
   }
   if (amount > 0n && amount === total) row.paidOnline = true
+  if (total === 0n) row.statusId ||= statusNew
 }

@@ -129,6 +129,14 @@ describe('placing', () => {
     expect([page.body.includes('Payment authorised'), page.body.includes('>Unpaid<')]).toEqual([true, false])
   })
 
+  test('that costs nothing waits for no payment, and a past one was paid at its time', async () => {
+    const bag = await product({ Price: 0 })
+    expect(await stored(await place(order([line(bag)])))).toMatchObject({ OrderAmount: 0, OrderStatusID: 1 })
+    const past = { OrderDate: '2026-01-02T10:00:00Z', Payment: { Amount: 7, Method: 'eBay', Status: 'approved' } }
+    const placed = await stored(await place(order([line(bag, 1, { ItemUnitPrice: 7 })], past), { by: till }))
+    expect(placed.TransactionList).toMatchObject([{ TransactionDateTime: placed.OrderDate }])
+  })
+
   test('in XML, with the answer in XML', async () => {
     const { id } = await product()
     const items = `<OrderItemList><CheckoutOrderItem><CatalogID>${id}</CatalogID><ItemQuantity>1</ItemQuantity></CheckoutOrderItem></OrderItemList>`
