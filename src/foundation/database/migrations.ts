@@ -101,7 +101,8 @@ export async function holdMigrations(client: pg.Client): Promise<void> {
 /** Never waits in a statement, which would keep somebody who has the lock from building an index. */
 async function tryLock(client: pg.Client, take: 'pg_try_advisory_xact_lock' | 'pg_try_advisory_lock'): Promise<void> {
   for (;;) {
-    const { rows } = await client.query(`SELECT ${take}($1) AS "isTaken"`, [locks.migrations])
+    // Without a parameter: with one, the statement's portal would keep its snapshot until the next statement, which an index waits for.
+    const { rows } = await client.query(`SELECT ${take}(${locks.migrations}) AS "isTaken"`)
     if (rows[0].isTaken) return
     await delay(TRY_LOCK_EVERY_MS)
   }

@@ -47,6 +47,31 @@ export { Prisma }
  */
 export type Store = Prisma.StoreModel
 /**
+ * Model StoreLogo
+ * The logo of a store, for its documents and its customers' pages.
+ */
+export type StoreLogo = Prisma.StoreLogoModel
+/**
+ * Model Carrier
+ * A carrier that shipping methods name by the beginning of their names.
+ */
+export type Carrier = Prisma.CarrierModel
+/**
+ * Model TaxRule
+ * What tax an order has that goes somewhere: the rule of the state before that of the country.
+ */
+export type TaxRule = Prisma.TaxRuleModel
+/**
+ * Model ShippingRate
+ * What a way of shipping costs.
+ */
+export type ShippingRate = Prisma.ShippingRateModel
+/**
+ * Model MailText
+ * The text of a kind of mail in place of ours.
+ */
+export type MailText = Prisma.MailTextModel
+/**
  * Model StoreHost
  * The hosts of a store's addresses, `secureUrl` and `furtherUrls`: no two stores have one.
  */

@@ -9,6 +9,11 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/Store.ts'
+export type * from './models/StoreLogo.ts'
+export type * from './models/Carrier.ts'
+export type * from './models/TaxRule.ts'
+export type * from './models/ShippingRate.ts'
+export type * from './models/MailText.ts'
 export type * from './models/StoreHost.ts'
 export type * from './models/Identity.ts'
 export type * from './models/RecoveryCode.ts'

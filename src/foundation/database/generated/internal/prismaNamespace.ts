@@ -398,6 +398,11 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   Store: 'Store',
+  StoreLogo: 'StoreLogo',
+  Carrier: 'Carrier',
+  TaxRule: 'TaxRule',
+  ShippingRate: 'ShippingRate',
+  MailText: 'MailText',
   StoreHost: 'StoreHost',
   Identity: 'Identity',
   RecoveryCode: 'RecoveryCode',
@@ -498,7 +503,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeLogo" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -573,6 +578,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StoreCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StoreCountAggregateOutputType> | number
+        }
+      }
+    }
+    StoreLogo: {
+      payload: Prisma.$StoreLogoPayload<ExtArgs>
+      fields: Prisma.StoreLogoFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StoreLogoFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StoreLogoFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>
+        }
+        findFirst: {
+          args: Prisma.StoreLogoFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StoreLogoFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>
+        }
+        findMany: {
+          args: Prisma.StoreLogoFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>[]
+        }
+        create: {
+          args: Prisma.StoreLogoCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>
+        }
+        createMany: {
+          args: Prisma.StoreLogoCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StoreLogoCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>[]
+        }
+        delete: {
+          args: Prisma.StoreLogoDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>
+        }
+        update: {
+          args: Prisma.StoreLogoUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>
+        }
+        deleteMany: {
+          args: Prisma.StoreLogoDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StoreLogoUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StoreLogoUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>[]
+        }
+        upsert: {
+          args: Prisma.StoreLogoUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreLogoPayload>
+        }
+        aggregate: {
+          args: Prisma.StoreLogoAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStoreLogo>
+        }
+        groupBy: {
+          args: Prisma.StoreLogoGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StoreLogoGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StoreLogoCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StoreLogoCountAggregateOutputType> | number
+        }
+      }
+    }
+    Carrier: {
+      payload: Prisma.$CarrierPayload<ExtArgs>
+      fields: Prisma.CarrierFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CarrierFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CarrierFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>
+        }
+        findFirst: {
+          args: Prisma.CarrierFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CarrierFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>
+        }
+        findMany: {
+          args: Prisma.CarrierFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>[]
+        }
+        create: {
+          args: Prisma.CarrierCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>
+        }
+        createMany: {
+          args: Prisma.CarrierCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CarrierCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>[]
+        }
+        delete: {
+          args: Prisma.CarrierDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>
+        }
+        update: {
+          args: Prisma.CarrierUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>
+        }
+        deleteMany: {
+          args: Prisma.CarrierDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CarrierUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CarrierUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>[]
+        }
+        upsert: {
+          args: Prisma.CarrierUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierPayload>
+        }
+        aggregate: {
+          args: Prisma.CarrierAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCarrier>
+        }
+        groupBy: {
+          args: Prisma.CarrierGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CarrierGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CarrierCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CarrierCountAggregateOutputType> | number
+        }
+      }
+    }
+    TaxRule: {
+      payload: Prisma.$TaxRulePayload<ExtArgs>
+      fields: Prisma.TaxRuleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TaxRuleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TaxRuleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>
+        }
+        findFirst: {
+          args: Prisma.TaxRuleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TaxRuleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>
+        }
+        findMany: {
+          args: Prisma.TaxRuleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>[]
+        }
+        create: {
+          args: Prisma.TaxRuleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>
+        }
+        createMany: {
+          args: Prisma.TaxRuleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TaxRuleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>[]
+        }
+        delete: {
+          args: Prisma.TaxRuleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>
+        }
+        update: {
+          args: Prisma.TaxRuleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>
+        }
+        deleteMany: {
+          args: Prisma.TaxRuleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TaxRuleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TaxRuleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>[]
+        }
+        upsert: {
+          args: Prisma.TaxRuleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaxRulePayload>
+        }
+        aggregate: {
+          args: Prisma.TaxRuleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTaxRule>
+        }
+        groupBy: {
+          args: Prisma.TaxRuleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TaxRuleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TaxRuleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TaxRuleCountAggregateOutputType> | number
+        }
+      }
+    }
+    ShippingRate: {
+      payload: Prisma.$ShippingRatePayload<ExtArgs>
+      fields: Prisma.ShippingRateFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ShippingRateFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ShippingRateFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>
+        }
+        findFirst: {
+          args: Prisma.ShippingRateFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ShippingRateFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>
+        }
+        findMany: {
+          args: Prisma.ShippingRateFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>[]
+        }
+        create: {
+          args: Prisma.ShippingRateCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>
+        }
+        createMany: {
+          args: Prisma.ShippingRateCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ShippingRateCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>[]
+        }
+        delete: {
+          args: Prisma.ShippingRateDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>
+        }
+        update: {
+          args: Prisma.ShippingRateUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>
+        }
+        deleteMany: {
+          args: Prisma.ShippingRateDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ShippingRateUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ShippingRateUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>[]
+        }
+        upsert: {
+          args: Prisma.ShippingRateUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ShippingRatePayload>
+        }
+        aggregate: {
+          args: Prisma.ShippingRateAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateShippingRate>
+        }
+        groupBy: {
+          args: Prisma.ShippingRateGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ShippingRateGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ShippingRateCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ShippingRateCountAggregateOutputType> | number
+        }
+      }
+    }
+    MailText: {
+      payload: Prisma.$MailTextPayload<ExtArgs>
+      fields: Prisma.MailTextFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MailTextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MailTextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>
+        }
+        findFirst: {
+          args: Prisma.MailTextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MailTextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>
+        }
+        findMany: {
+          args: Prisma.MailTextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>[]
+        }
+        create: {
+          args: Prisma.MailTextCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>
+        }
+        createMany: {
+          args: Prisma.MailTextCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MailTextCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>[]
+        }
+        delete: {
+          args: Prisma.MailTextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>
+        }
+        update: {
+          args: Prisma.MailTextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>
+        }
+        deleteMany: {
+          args: Prisma.MailTextDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MailTextUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MailTextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>[]
+        }
+        upsert: {
+          args: Prisma.MailTextUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailTextPayload>
+        }
+        aggregate: {
+          args: Prisma.MailTextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMailText>
+        }
+        groupBy: {
+          args: Prisma.MailTextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MailTextGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MailTextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MailTextCountAggregateOutputType> | number
         }
       }
     }
@@ -6921,15 +7296,77 @@ export const StoreScalarFieldEnum = {
   throttleLeakPerSecond: 'throttleLeakPerSecond',
   invoicePrefix: 'invoicePrefix',
   nextInvoiceNumber: 'nextInvoiceNumber',
+  creditNotePrefix: 'creditNotePrefix',
+  nextCreditNoteNumber: 'nextCreditNoteNumber',
+  country: 'country',
   createdAt: 'createdAt',
   documentSeller: 'documentSeller',
   documentTaxNumbers: 'documentTaxNumbers',
   documentFooter: 'documentFooter',
   documentLocale: 'documentLocale',
+  documentPhone: 'documentPhone',
+  orderMails: 'orderMails',
+  mailReplyTo: 'mailReplyTo',
   factorRequiredFrom: 'factorRequiredFrom'
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
+
+
+export const StoreLogoScalarFieldEnum = {
+  storeId: 'storeId',
+  type: 'type',
+  bytes: 'bytes',
+  updatedAt: 'updatedAt'
+} as const
+
+export type StoreLogoScalarFieldEnum = (typeof StoreLogoScalarFieldEnum)[keyof typeof StoreLogoScalarFieldEnum]
+
+
+export const CarrierScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  trackingUrl: 'trackingUrl'
+} as const
+
+export type CarrierScalarFieldEnum = (typeof CarrierScalarFieldEnum)[keyof typeof CarrierScalarFieldEnum]
+
+
+export const TaxRuleScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  country: 'country',
+  state: 'state',
+  rate: 'rate',
+  isIncluded: 'isIncluded'
+} as const
+
+export type TaxRuleScalarFieldEnum = (typeof TaxRuleScalarFieldEnum)[keyof typeof TaxRuleScalarFieldEnum]
+
+
+export const ShippingRateScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  method: 'method',
+  country: 'country',
+  basis: 'basis',
+  from: 'from',
+  price: 'price'
+} as const
+
+export type ShippingRateScalarFieldEnum = (typeof ShippingRateScalarFieldEnum)[keyof typeof ShippingRateScalarFieldEnum]
+
+
+export const MailTextScalarFieldEnum = {
+  storeId: 'storeId',
+  kind: 'kind',
+  locale: 'locale',
+  subject: 'subject',
+  body: 'body'
+} as const
+
+export type MailTextScalarFieldEnum = (typeof MailTextScalarFieldEnum)[keyof typeof MailTextScalarFieldEnum]
 
 
 export const StoreHostScalarFieldEnum = {
@@ -6943,6 +7380,7 @@ export type StoreHostScalarFieldEnum = (typeof StoreHostScalarFieldEnum)[keyof t
 export const IdentityScalarFieldEnum = {
   id: 'id',
   email: 'email',
+  name: 'name',
   emailProvedAt: 'emailProvedAt',
   passwordHash: 'passwordHash',
   totpSealed: 'totpSealed',
@@ -7373,7 +7811,9 @@ export const MailScalarFieldEnum = {
   process: 'process',
   reason: 'reason',
   createdAt: 'createdAt',
-  sentAt: 'sentAt'
+  sentAt: 'sentAt',
+  orderId: 'orderId',
+  aboutId: 'aboutId'
 } as const
 
 export type MailScalarFieldEnum = (typeof MailScalarFieldEnum)[keyof typeof MailScalarFieldEnum]
@@ -7703,6 +8143,9 @@ export const OrderScalarFieldEnum = {
   refunded: 'refunded',
   payment: 'payment',
   fulfilment: 'fulfilment',
+  taxRate: 'taxRate',
+  taxIncluded: 'taxIncluded',
+  locale: 'locale',
   details: 'details'
 } as const
 
@@ -7772,6 +8215,8 @@ export const OrderTransactionScalarFieldEnum = {
   voidedAt: 'voidedAt',
   voidedBy: 'voidedBy',
   voidedType: 'voidedType',
+  creditNotePrefix: 'creditNotePrefix',
+  creditNoteNumber: 'creditNoteNumber',
   details: 'details'
 } as const
 
@@ -8479,6 +8924,11 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   store?: Prisma.StoreOmit
+  storeLogo?: Prisma.StoreLogoOmit
+  carrier?: Prisma.CarrierOmit
+  taxRule?: Prisma.TaxRuleOmit
+  shippingRate?: Prisma.ShippingRateOmit
+  mailText?: Prisma.MailTextOmit
   storeHost?: Prisma.StoreHostOmit
   identity?: Prisma.IdentityOmit
   recoveryCode?: Prisma.RecoveryCodeOmit

@@ -52,6 +52,11 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Store: 'Store',
+  StoreLogo: 'StoreLogo',
+  Carrier: 'Carrier',
+  TaxRule: 'TaxRule',
+  ShippingRate: 'ShippingRate',
+  MailText: 'MailText',
   StoreHost: 'StoreHost',
   Identity: 'Identity',
   RecoveryCode: 'RecoveryCode',
@@ -171,15 +176,77 @@ export const StoreScalarFieldEnum = {
   throttleLeakPerSecond: 'throttleLeakPerSecond',
   invoicePrefix: 'invoicePrefix',
   nextInvoiceNumber: 'nextInvoiceNumber',
+  creditNotePrefix: 'creditNotePrefix',
+  nextCreditNoteNumber: 'nextCreditNoteNumber',
+  country: 'country',
   createdAt: 'createdAt',
   documentSeller: 'documentSeller',
   documentTaxNumbers: 'documentTaxNumbers',
   documentFooter: 'documentFooter',
   documentLocale: 'documentLocale',
+  documentPhone: 'documentPhone',
+  orderMails: 'orderMails',
+  mailReplyTo: 'mailReplyTo',
   factorRequiredFrom: 'factorRequiredFrom'
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
+
+
+export const StoreLogoScalarFieldEnum = {
+  storeId: 'storeId',
+  type: 'type',
+  bytes: 'bytes',
+  updatedAt: 'updatedAt'
+} as const
+
+export type StoreLogoScalarFieldEnum = (typeof StoreLogoScalarFieldEnum)[keyof typeof StoreLogoScalarFieldEnum]
+
+
+export const CarrierScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  trackingUrl: 'trackingUrl'
+} as const
+
+export type CarrierScalarFieldEnum = (typeof CarrierScalarFieldEnum)[keyof typeof CarrierScalarFieldEnum]
+
+
+export const TaxRuleScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  country: 'country',
+  state: 'state',
+  rate: 'rate',
+  isIncluded: 'isIncluded'
+} as const
+
+export type TaxRuleScalarFieldEnum = (typeof TaxRuleScalarFieldEnum)[keyof typeof TaxRuleScalarFieldEnum]
+
+
+export const ShippingRateScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  method: 'method',
+  country: 'country',
+  basis: 'basis',
+  from: 'from',
+  price: 'price'
+} as const
+
+export type ShippingRateScalarFieldEnum = (typeof ShippingRateScalarFieldEnum)[keyof typeof ShippingRateScalarFieldEnum]
+
+
+export const MailTextScalarFieldEnum = {
+  storeId: 'storeId',
+  kind: 'kind',
+  locale: 'locale',
+  subject: 'subject',
+  body: 'body'
+} as const
+
+export type MailTextScalarFieldEnum = (typeof MailTextScalarFieldEnum)[keyof typeof MailTextScalarFieldEnum]
 
 
 export const StoreHostScalarFieldEnum = {
@@ -193,6 +260,7 @@ export type StoreHostScalarFieldEnum = (typeof StoreHostScalarFieldEnum)[keyof t
 export const IdentityScalarFieldEnum = {
   id: 'id',
   email: 'email',
+  name: 'name',
   emailProvedAt: 'emailProvedAt',
   passwordHash: 'passwordHash',
   totpSealed: 'totpSealed',
@@ -623,7 +691,9 @@ export const MailScalarFieldEnum = {
   process: 'process',
   reason: 'reason',
   createdAt: 'createdAt',
-  sentAt: 'sentAt'
+  sentAt: 'sentAt',
+  orderId: 'orderId',
+  aboutId: 'aboutId'
 } as const
 
 export type MailScalarFieldEnum = (typeof MailScalarFieldEnum)[keyof typeof MailScalarFieldEnum]
@@ -953,6 +1023,9 @@ export const OrderScalarFieldEnum = {
   refunded: 'refunded',
   payment: 'payment',
   fulfilment: 'fulfilment',
+  taxRate: 'taxRate',
+  taxIncluded: 'taxIncluded',
+  locale: 'locale',
   details: 'details'
 } as const
 
@@ -1022,6 +1095,8 @@ export const OrderTransactionScalarFieldEnum = {
   voidedAt: 'voidedAt',
   voidedBy: 'voidedBy',
   voidedType: 'voidedType',
+  creditNotePrefix: 'creditNotePrefix',
+  creditNoteNumber: 'creditNoteNumber',
   details: 'details'
 } as const
 

@@ -40,6 +40,7 @@ export type IdentitySumAggregateOutputType = {
 export type IdentityMinAggregateOutputType = {
   id: number | null
   email: string | null
+  name: string | null
   emailProvedAt: Date | null
   passwordHash: string | null
   totpSealed: string | null
@@ -54,6 +55,7 @@ export type IdentityMinAggregateOutputType = {
 export type IdentityMaxAggregateOutputType = {
   id: number | null
   email: string | null
+  name: string | null
   emailProvedAt: Date | null
   passwordHash: string | null
   totpSealed: string | null
@@ -68,6 +70,7 @@ export type IdentityMaxAggregateOutputType = {
 export type IdentityCountAggregateOutputType = {
   id: number
   email: number
+  name: number
   emailProvedAt: number
   passwordHash: number
   totpSealed: number
@@ -94,6 +97,7 @@ export type IdentitySumAggregateInputType = {
 export type IdentityMinAggregateInputType = {
   id?: true
   email?: true
+  name?: true
   emailProvedAt?: true
   passwordHash?: true
   totpSealed?: true
@@ -108,6 +112,7 @@ export type IdentityMinAggregateInputType = {
 export type IdentityMaxAggregateInputType = {
   id?: true
   email?: true
+  name?: true
   emailProvedAt?: true
   passwordHash?: true
   totpSealed?: true
@@ -122,6 +127,7 @@ export type IdentityMaxAggregateInputType = {
 export type IdentityCountAggregateInputType = {
   id?: true
   email?: true
+  name?: true
   emailProvedAt?: true
   passwordHash?: true
   totpSealed?: true
@@ -223,6 +229,7 @@ export type IdentityGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
 export type IdentityGroupByOutputType = {
   id: number
   email: string
+  name: string
   emailProvedAt: Date | null
   passwordHash: string
   totpSealed: string | null
@@ -260,6 +267,7 @@ export type IdentityWhereInput = {
   NOT?: Prisma.IdentityWhereInput | Prisma.IdentityWhereInput[]
   id?: Prisma.IntFilter<"Identity"> | number
   email?: Prisma.StringFilter<"Identity"> | string
+  name?: Prisma.StringFilter<"Identity"> | string
   emailProvedAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   passwordHash?: Prisma.StringFilter<"Identity"> | string
   totpSealed?: Prisma.StringNullableFilter<"Identity"> | string | null
@@ -283,6 +291,7 @@ export type IdentityWhereInput = {
 export type IdentityOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   emailProvedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   totpSealed?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -310,6 +319,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.IdentityWhereInput[]
   NOT?: Prisma.IdentityWhereInput | Prisma.IdentityWhereInput[]
   email?: Prisma.StringFilter<"Identity"> | string
+  name?: Prisma.StringFilter<"Identity"> | string
   emailProvedAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   passwordHash?: Prisma.StringFilter<"Identity"> | string
   totpSealed?: Prisma.StringNullableFilter<"Identity"> | string | null
@@ -333,6 +343,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
 export type IdentityOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   emailProvedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   totpSealed?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -355,6 +366,7 @@ export type IdentityScalarWhereWithAggregatesInput = {
   NOT?: Prisma.IdentityScalarWhereWithAggregatesInput | Prisma.IdentityScalarWhereWithAggregatesInput[]
   id?: Prisma.IntWithAggregatesFilter<"Identity"> | number
   email?: Prisma.StringWithAggregatesFilter<"Identity"> | string
+  name?: Prisma.StringWithAggregatesFilter<"Identity"> | string
   emailProvedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
   passwordHash?: Prisma.StringWithAggregatesFilter<"Identity"> | string
   totpSealed?: Prisma.StringNullableWithAggregatesFilter<"Identity"> | string | null
@@ -368,6 +380,7 @@ export type IdentityScalarWhereWithAggregatesInput = {
 
 export type IdentityCreateInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -391,6 +404,7 @@ export type IdentityCreateInput = {
 export type IdentityUncheckedCreateInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -413,6 +427,7 @@ export type IdentityUncheckedCreateInput = {
 
 export type IdentityUpdateInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -436,6 +451,7 @@ export type IdentityUpdateInput = {
 export type IdentityUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -459,6 +475,7 @@ export type IdentityUncheckedUpdateInput = {
 export type IdentityCreateManyInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -472,6 +489,7 @@ export type IdentityCreateManyInput = {
 
 export type IdentityUpdateManyMutationInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -486,6 +504,7 @@ export type IdentityUpdateManyMutationInput = {
 export type IdentityUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -505,6 +524,7 @@ export type IdentityIdEmailCompoundUniqueInput = {
 export type IdentityCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   emailProvedAt?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   totpSealed?: Prisma.SortOrder
@@ -524,6 +544,7 @@ export type IdentityAvgOrderByAggregateInput = {
 export type IdentityMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   emailProvedAt?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   totpSealed?: Prisma.SortOrder
@@ -538,6 +559,7 @@ export type IdentityMaxOrderByAggregateInput = {
 export type IdentityMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   emailProvedAt?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   totpSealed?: Prisma.SortOrder
@@ -698,6 +720,7 @@ export type IdentityUpdateOneWithoutMailsNestedInput = {
 
 export type IdentityCreateWithoutRecoveryCodesInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -720,6 +743,7 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
 export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -757,6 +781,7 @@ export type IdentityUpdateToOneWithWhereWithoutRecoveryCodesInput = {
 
 export type IdentityUpdateWithoutRecoveryCodesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -779,6 +804,7 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
 export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -800,6 +826,7 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
 
 export type IdentityCreateWithoutPasskeysInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -822,6 +849,7 @@ export type IdentityCreateWithoutPasskeysInput = {
 export type IdentityUncheckedCreateWithoutPasskeysInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -859,6 +887,7 @@ export type IdentityUpdateToOneWithWhereWithoutPasskeysInput = {
 
 export type IdentityUpdateWithoutPasskeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -881,6 +910,7 @@ export type IdentityUpdateWithoutPasskeysInput = {
 export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -902,6 +932,7 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
 
 export type IdentityCreateWithoutChallengesInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -924,6 +955,7 @@ export type IdentityCreateWithoutChallengesInput = {
 export type IdentityUncheckedCreateWithoutChallengesInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -961,6 +993,7 @@ export type IdentityUpdateToOneWithWhereWithoutChallengesInput = {
 
 export type IdentityUpdateWithoutChallengesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -983,6 +1016,7 @@ export type IdentityUpdateWithoutChallengesInput = {
 export type IdentityUncheckedUpdateWithoutChallengesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1004,6 +1038,7 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
 
 export type IdentityCreateWithoutResetLinksInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1026,6 +1061,7 @@ export type IdentityCreateWithoutResetLinksInput = {
 export type IdentityUncheckedCreateWithoutResetLinksInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1063,6 +1099,7 @@ export type IdentityUpdateToOneWithWhereWithoutResetLinksInput = {
 
 export type IdentityUpdateWithoutResetLinksInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1085,6 +1122,7 @@ export type IdentityUpdateWithoutResetLinksInput = {
 export type IdentityUncheckedUpdateWithoutResetLinksInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1106,6 +1144,7 @@ export type IdentityUncheckedUpdateWithoutResetLinksInput = {
 
 export type IdentityCreateWithoutAddressChangesInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1128,6 +1167,7 @@ export type IdentityCreateWithoutAddressChangesInput = {
 export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1165,6 +1205,7 @@ export type IdentityUpdateToOneWithWhereWithoutAddressChangesInput = {
 
 export type IdentityUpdateWithoutAddressChangesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1187,6 +1228,7 @@ export type IdentityUpdateWithoutAddressChangesInput = {
 export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1208,6 +1250,7 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
 
 export type IdentityCreateWithoutUsersInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1230,6 +1273,7 @@ export type IdentityCreateWithoutUsersInput = {
 export type IdentityUncheckedCreateWithoutUsersInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1267,6 +1311,7 @@ export type IdentityUpdateToOneWithWhereWithoutUsersInput = {
 
 export type IdentityUpdateWithoutUsersInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1289,6 +1334,7 @@ export type IdentityUpdateWithoutUsersInput = {
 export type IdentityUncheckedUpdateWithoutUsersInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1310,6 +1356,7 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
 
 export type IdentityCreateWithoutDevelopersInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1332,6 +1379,7 @@ export type IdentityCreateWithoutDevelopersInput = {
 export type IdentityUncheckedCreateWithoutDevelopersInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1369,6 +1417,7 @@ export type IdentityUpdateToOneWithWhereWithoutDevelopersInput = {
 
 export type IdentityUpdateWithoutDevelopersInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1391,6 +1440,7 @@ export type IdentityUpdateWithoutDevelopersInput = {
 export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1412,6 +1462,7 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
 
 export type IdentityCreateWithoutOperatorsInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1434,6 +1485,7 @@ export type IdentityCreateWithoutOperatorsInput = {
 export type IdentityUncheckedCreateWithoutOperatorsInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1471,6 +1523,7 @@ export type IdentityUpdateToOneWithWhereWithoutOperatorsInput = {
 
 export type IdentityUpdateWithoutOperatorsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1493,6 +1546,7 @@ export type IdentityUpdateWithoutOperatorsInput = {
 export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1514,6 +1568,7 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
 
 export type IdentityCreateWithoutMailsInput = {
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1536,6 +1591,7 @@ export type IdentityCreateWithoutMailsInput = {
 export type IdentityUncheckedCreateWithoutMailsInput = {
   id?: number
   email: string
+  name?: string
   emailProvedAt?: Date | string | null
   passwordHash: string
   totpSealed?: string | null
@@ -1573,6 +1629,7 @@ export type IdentityUpdateToOneWithWhereWithoutMailsInput = {
 
 export type IdentityUpdateWithoutMailsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1595,6 +1652,7 @@ export type IdentityUpdateWithoutMailsInput = {
 export type IdentityUncheckedUpdateWithoutMailsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
   emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1720,6 +1778,7 @@ export type IdentityCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.
 export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   email?: boolean
+  name?: boolean
   emailProvedAt?: boolean
   passwordHash?: boolean
   totpSealed?: boolean
@@ -1744,6 +1803,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type IdentitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   email?: boolean
+  name?: boolean
   emailProvedAt?: boolean
   passwordHash?: boolean
   totpSealed?: boolean
@@ -1758,6 +1818,7 @@ export type IdentitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
 export type IdentitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   email?: boolean
+  name?: boolean
   emailProvedAt?: boolean
   passwordHash?: boolean
   totpSealed?: boolean
@@ -1772,6 +1833,7 @@ export type IdentitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
 export type IdentitySelectScalar = {
   id?: boolean
   email?: boolean
+  name?: boolean
   emailProvedAt?: boolean
   passwordHash?: boolean
   totpSealed?: boolean
@@ -1783,7 +1845,7 @@ export type IdentitySelectScalar = {
   createdAt?: boolean
 }
 
-export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "emailProvedAt" | "passwordHash" | "totpSealed" | "totpSince" | "totpUsed" | "passkeySince" | "factorsEndAt" | "locale" | "createdAt", ExtArgs["result"]["identity"]>
+export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "name" | "emailProvedAt" | "passwordHash" | "totpSealed" | "totpSince" | "totpUsed" | "passkeySince" | "factorsEndAt" | "locale" | "createdAt", ExtArgs["result"]["identity"]>
 export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Identity$usersArgs<ExtArgs>
   developers?: boolean | Prisma.Identity$developersArgs<ExtArgs>
@@ -1815,6 +1877,10 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
     email: string
+    /**
+     * What others call the person; empty: by the e-mail address.
+     */
+    name: string
     /**
      * When the person opened a link that was mailed to the address; NULL: nobody knows whose it is.
      */
@@ -2276,6 +2342,7 @@ export interface Prisma__IdentityClient<T, Null = never, ExtArgs extends runtime
 export interface IdentityFieldRefs {
   readonly id: Prisma.FieldRef<"Identity", 'Int'>
   readonly email: Prisma.FieldRef<"Identity", 'String'>
+  readonly name: Prisma.FieldRef<"Identity", 'String'>
   readonly emailProvedAt: Prisma.FieldRef<"Identity", 'DateTime'>
   readonly passwordHash: Prisma.FieldRef<"Identity", 'String'>
   readonly totpSealed: Prisma.FieldRef<"Identity", 'String'>

@@ -33,6 +33,8 @@ export type MailAvgAggregateOutputType = {
   identityId: number | null
   attempts: number | null
   process: number | null
+  orderId: number | null
+  aboutId: number | null
 }
 
 export type MailSumAggregateOutputType = {
@@ -41,6 +43,8 @@ export type MailSumAggregateOutputType = {
   identityId: number | null
   attempts: number | null
   process: number | null
+  orderId: number | null
+  aboutId: number | null
 }
 
 export type MailMinAggregateOutputType = {
@@ -60,6 +64,8 @@ export type MailMinAggregateOutputType = {
   reason: string | null
   createdAt: Date | null
   sentAt: Date | null
+  orderId: number | null
+  aboutId: number | null
 }
 
 export type MailMaxAggregateOutputType = {
@@ -79,6 +85,8 @@ export type MailMaxAggregateOutputType = {
   reason: string | null
   createdAt: Date | null
   sentAt: Date | null
+  orderId: number | null
+  aboutId: number | null
 }
 
 export type MailCountAggregateOutputType = {
@@ -98,6 +106,8 @@ export type MailCountAggregateOutputType = {
   reason: number
   createdAt: number
   sentAt: number
+  orderId: number
+  aboutId: number
   _all: number
 }
 
@@ -108,6 +118,8 @@ export type MailAvgAggregateInputType = {
   identityId?: true
   attempts?: true
   process?: true
+  orderId?: true
+  aboutId?: true
 }
 
 export type MailSumAggregateInputType = {
@@ -116,6 +128,8 @@ export type MailSumAggregateInputType = {
   identityId?: true
   attempts?: true
   process?: true
+  orderId?: true
+  aboutId?: true
 }
 
 export type MailMinAggregateInputType = {
@@ -135,6 +149,8 @@ export type MailMinAggregateInputType = {
   reason?: true
   createdAt?: true
   sentAt?: true
+  orderId?: true
+  aboutId?: true
 }
 
 export type MailMaxAggregateInputType = {
@@ -154,6 +170,8 @@ export type MailMaxAggregateInputType = {
   reason?: true
   createdAt?: true
   sentAt?: true
+  orderId?: true
+  aboutId?: true
 }
 
 export type MailCountAggregateInputType = {
@@ -173,6 +191,8 @@ export type MailCountAggregateInputType = {
   reason?: true
   createdAt?: true
   sentAt?: true
+  orderId?: true
+  aboutId?: true
   _all?: true
 }
 
@@ -279,6 +299,8 @@ export type MailGroupByOutputType = {
   reason: string
   createdAt: Date
   sentAt: Date | null
+  orderId: number | null
+  aboutId: number
   _count: MailCountAggregateOutputType | null
   _avg: MailAvgAggregateOutputType | null
   _sum: MailSumAggregateOutputType | null
@@ -321,7 +343,10 @@ export type MailWhereInput = {
   reason?: Prisma.StringFilter<"Mail"> | string
   createdAt?: Prisma.DateTimeFilter<"Mail"> | Date | string
   sentAt?: Prisma.DateTimeNullableFilter<"Mail"> | Date | string | null
+  orderId?: Prisma.IntNullableFilter<"Mail"> | number | null
+  aboutId?: Prisma.IntFilter<"Mail"> | number
   store?: Prisma.XOR<Prisma.StoreNullableScalarRelationFilter, Prisma.StoreWhereInput> | null
+  order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   identity?: Prisma.XOR<Prisma.IdentityNullableScalarRelationFilter, Prisma.IdentityWhereInput> | null
 }
 
@@ -342,7 +367,10 @@ export type MailOrderByWithRelationInput = {
   reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  orderId?: Prisma.SortOrderInput | Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
   store?: Prisma.StoreOrderByWithRelationInput
+  order?: Prisma.OrderOrderByWithRelationInput
   identity?: Prisma.IdentityOrderByWithRelationInput
 }
 
@@ -366,7 +394,10 @@ export type MailWhereUniqueInput = Prisma.AtLeast<{
   reason?: Prisma.StringFilter<"Mail"> | string
   createdAt?: Prisma.DateTimeFilter<"Mail"> | Date | string
   sentAt?: Prisma.DateTimeNullableFilter<"Mail"> | Date | string | null
+  orderId?: Prisma.IntNullableFilter<"Mail"> | number | null
+  aboutId?: Prisma.IntFilter<"Mail"> | number
   store?: Prisma.XOR<Prisma.StoreNullableScalarRelationFilter, Prisma.StoreWhereInput> | null
+  order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   identity?: Prisma.XOR<Prisma.IdentityNullableScalarRelationFilter, Prisma.IdentityWhereInput> | null
 }, "id" | "messageId">
 
@@ -387,6 +418,8 @@ export type MailOrderByWithAggregationInput = {
   reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  orderId?: Prisma.SortOrderInput | Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
   _count?: Prisma.MailCountOrderByAggregateInput
   _avg?: Prisma.MailAvgOrderByAggregateInput
   _max?: Prisma.MailMaxOrderByAggregateInput
@@ -414,6 +447,8 @@ export type MailScalarWhereWithAggregatesInput = {
   reason?: Prisma.StringWithAggregatesFilter<"Mail"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Mail"> | Date | string
   sentAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Mail"> | Date | string | null
+  orderId?: Prisma.IntNullableWithAggregatesFilter<"Mail"> | number | null
+  aboutId?: Prisma.IntWithAggregatesFilter<"Mail"> | number
 }
 
 export type MailCreateInput = {
@@ -430,7 +465,9 @@ export type MailCreateInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  aboutId?: number
   store?: Prisma.StoreCreateNestedOneWithoutMailsInput
+  order?: Prisma.OrderCreateNestedOneWithoutMailsInput
   identity?: Prisma.IdentityCreateNestedOneWithoutMailsInput
 }
 
@@ -451,6 +488,8 @@ export type MailUncheckedCreateInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  orderId?: number | null
+  aboutId?: number
 }
 
 export type MailUpdateInput = {
@@ -467,7 +506,9 @@ export type MailUpdateInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
   store?: Prisma.StoreUpdateOneWithoutMailsNestedInput
+  order?: Prisma.OrderUpdateOneWithoutMailsNestedInput
   identity?: Prisma.IdentityUpdateOneWithoutMailsNestedInput
 }
 
@@ -488,6 +529,8 @@ export type MailUncheckedUpdateInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  orderId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type MailCreateManyInput = {
@@ -507,6 +550,8 @@ export type MailCreateManyInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  orderId?: number | null
+  aboutId?: number
 }
 
 export type MailUpdateManyMutationInput = {
@@ -523,6 +568,7 @@ export type MailUpdateManyMutationInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type MailUncheckedUpdateManyInput = {
@@ -542,6 +588,8 @@ export type MailUncheckedUpdateManyInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  orderId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type MailListRelationFilter = {
@@ -571,6 +619,8 @@ export type MailCountOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   sentAt?: Prisma.SortOrder
+  orderId?: Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
 }
 
 export type MailAvgOrderByAggregateInput = {
@@ -579,6 +629,8 @@ export type MailAvgOrderByAggregateInput = {
   identityId?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   process?: Prisma.SortOrder
+  orderId?: Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
 }
 
 export type MailMaxOrderByAggregateInput = {
@@ -598,6 +650,8 @@ export type MailMaxOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   sentAt?: Prisma.SortOrder
+  orderId?: Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
 }
 
 export type MailMinOrderByAggregateInput = {
@@ -617,6 +671,8 @@ export type MailMinOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   sentAt?: Prisma.SortOrder
+  orderId?: Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
 }
 
 export type MailSumOrderByAggregateInput = {
@@ -625,6 +681,8 @@ export type MailSumOrderByAggregateInput = {
   identityId?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   process?: Prisma.SortOrder
+  orderId?: Prisma.SortOrder
+  aboutId?: Prisma.SortOrder
 }
 
 export type MailCreateNestedManyWithoutStoreInput = {
@@ -711,6 +769,48 @@ export type MailUncheckedUpdateManyWithoutIdentityNestedInput = {
   deleteMany?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
 }
 
+export type MailCreateNestedManyWithoutOrderInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutOrderInput, Prisma.MailUncheckedCreateWithoutOrderInput> | Prisma.MailCreateWithoutOrderInput[] | Prisma.MailUncheckedCreateWithoutOrderInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutOrderInput | Prisma.MailCreateOrConnectWithoutOrderInput[]
+  createMany?: Prisma.MailCreateManyOrderInputEnvelope
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+}
+
+export type MailUncheckedCreateNestedManyWithoutOrderInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutOrderInput, Prisma.MailUncheckedCreateWithoutOrderInput> | Prisma.MailCreateWithoutOrderInput[] | Prisma.MailUncheckedCreateWithoutOrderInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutOrderInput | Prisma.MailCreateOrConnectWithoutOrderInput[]
+  createMany?: Prisma.MailCreateManyOrderInputEnvelope
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+}
+
+export type MailUpdateManyWithoutOrderNestedInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutOrderInput, Prisma.MailUncheckedCreateWithoutOrderInput> | Prisma.MailCreateWithoutOrderInput[] | Prisma.MailUncheckedCreateWithoutOrderInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutOrderInput | Prisma.MailCreateOrConnectWithoutOrderInput[]
+  upsert?: Prisma.MailUpsertWithWhereUniqueWithoutOrderInput | Prisma.MailUpsertWithWhereUniqueWithoutOrderInput[]
+  createMany?: Prisma.MailCreateManyOrderInputEnvelope
+  set?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  disconnect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  delete?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  update?: Prisma.MailUpdateWithWhereUniqueWithoutOrderInput | Prisma.MailUpdateWithWhereUniqueWithoutOrderInput[]
+  updateMany?: Prisma.MailUpdateManyWithWhereWithoutOrderInput | Prisma.MailUpdateManyWithWhereWithoutOrderInput[]
+  deleteMany?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
+}
+
+export type MailUncheckedUpdateManyWithoutOrderNestedInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutOrderInput, Prisma.MailUncheckedCreateWithoutOrderInput> | Prisma.MailCreateWithoutOrderInput[] | Prisma.MailUncheckedCreateWithoutOrderInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutOrderInput | Prisma.MailCreateOrConnectWithoutOrderInput[]
+  upsert?: Prisma.MailUpsertWithWhereUniqueWithoutOrderInput | Prisma.MailUpsertWithWhereUniqueWithoutOrderInput[]
+  createMany?: Prisma.MailCreateManyOrderInputEnvelope
+  set?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  disconnect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  delete?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  update?: Prisma.MailUpdateWithWhereUniqueWithoutOrderInput | Prisma.MailUpdateWithWhereUniqueWithoutOrderInput[]
+  updateMany?: Prisma.MailUpdateManyWithWhereWithoutOrderInput | Prisma.MailUpdateManyWithWhereWithoutOrderInput[]
+  deleteMany?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
+}
+
 export type MailCreateWithoutStoreInput = {
   kind: string
   recipient: string
@@ -725,6 +825,8 @@ export type MailCreateWithoutStoreInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  aboutId?: number
+  order?: Prisma.OrderCreateNestedOneWithoutMailsInput
   identity?: Prisma.IdentityCreateNestedOneWithoutMailsInput
 }
 
@@ -744,6 +846,8 @@ export type MailUncheckedCreateWithoutStoreInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  orderId?: number | null
+  aboutId?: number
 }
 
 export type MailCreateOrConnectWithoutStoreInput = {
@@ -792,6 +896,8 @@ export type MailScalarWhereInput = {
   reason?: Prisma.StringFilter<"Mail"> | string
   createdAt?: Prisma.DateTimeFilter<"Mail"> | Date | string
   sentAt?: Prisma.DateTimeNullableFilter<"Mail"> | Date | string | null
+  orderId?: Prisma.IntNullableFilter<"Mail"> | number | null
+  aboutId?: Prisma.IntFilter<"Mail"> | number
 }
 
 export type MailCreateWithoutIdentityInput = {
@@ -808,7 +914,9 @@ export type MailCreateWithoutIdentityInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  aboutId?: number
   store?: Prisma.StoreCreateNestedOneWithoutMailsInput
+  order?: Prisma.OrderCreateNestedOneWithoutMailsInput
 }
 
 export type MailUncheckedCreateWithoutIdentityInput = {
@@ -827,6 +935,8 @@ export type MailUncheckedCreateWithoutIdentityInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  orderId?: number | null
+  aboutId?: number
 }
 
 export type MailCreateOrConnectWithoutIdentityInput = {
@@ -855,6 +965,70 @@ export type MailUpdateManyWithWhereWithoutIdentityInput = {
   data: Prisma.XOR<Prisma.MailUpdateManyMutationInput, Prisma.MailUncheckedUpdateManyWithoutIdentityInput>
 }
 
+export type MailCreateWithoutOrderInput = {
+  kind: string
+  recipient: string
+  networkHash?: string | null
+  messageId: string
+  subject: string
+  contentSealed?: string | null
+  state: string
+  attempts?: number
+  nextAttemptAt: Date | string
+  process?: number | null
+  reason?: string
+  createdAt: Date | string
+  sentAt?: Date | string | null
+  aboutId?: number
+  store?: Prisma.StoreCreateNestedOneWithoutMailsInput
+  identity?: Prisma.IdentityCreateNestedOneWithoutMailsInput
+}
+
+export type MailUncheckedCreateWithoutOrderInput = {
+  id?: number
+  identityId?: number | null
+  kind: string
+  recipient: string
+  networkHash?: string | null
+  messageId: string
+  subject: string
+  contentSealed?: string | null
+  state: string
+  attempts?: number
+  nextAttemptAt: Date | string
+  process?: number | null
+  reason?: string
+  createdAt: Date | string
+  sentAt?: Date | string | null
+  aboutId?: number
+}
+
+export type MailCreateOrConnectWithoutOrderInput = {
+  where: Prisma.MailWhereUniqueInput
+  create: Prisma.XOR<Prisma.MailCreateWithoutOrderInput, Prisma.MailUncheckedCreateWithoutOrderInput>
+}
+
+export type MailCreateManyOrderInputEnvelope = {
+  data: Prisma.MailCreateManyOrderInput | Prisma.MailCreateManyOrderInput[]
+  skipDuplicates?: boolean
+}
+
+export type MailUpsertWithWhereUniqueWithoutOrderInput = {
+  where: Prisma.MailWhereUniqueInput
+  update: Prisma.XOR<Prisma.MailUpdateWithoutOrderInput, Prisma.MailUncheckedUpdateWithoutOrderInput>
+  create: Prisma.XOR<Prisma.MailCreateWithoutOrderInput, Prisma.MailUncheckedCreateWithoutOrderInput>
+}
+
+export type MailUpdateWithWhereUniqueWithoutOrderInput = {
+  where: Prisma.MailWhereUniqueInput
+  data: Prisma.XOR<Prisma.MailUpdateWithoutOrderInput, Prisma.MailUncheckedUpdateWithoutOrderInput>
+}
+
+export type MailUpdateManyWithWhereWithoutOrderInput = {
+  where: Prisma.MailScalarWhereInput
+  data: Prisma.XOR<Prisma.MailUpdateManyMutationInput, Prisma.MailUncheckedUpdateManyWithoutOrderInput>
+}
+
 export type MailCreateManyStoreInput = {
   id?: number
   identityId?: number | null
@@ -871,6 +1045,8 @@ export type MailCreateManyStoreInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  orderId?: number | null
+  aboutId?: number
 }
 
 export type MailUpdateWithoutStoreInput = {
@@ -887,6 +1063,8 @@ export type MailUpdateWithoutStoreInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
+  order?: Prisma.OrderUpdateOneWithoutMailsNestedInput
   identity?: Prisma.IdentityUpdateOneWithoutMailsNestedInput
 }
 
@@ -906,6 +1084,8 @@ export type MailUncheckedUpdateWithoutStoreInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  orderId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type MailUncheckedUpdateManyWithoutStoreInput = {
@@ -924,6 +1104,8 @@ export type MailUncheckedUpdateManyWithoutStoreInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  orderId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type MailCreateManyIdentityInput = {
@@ -942,6 +1124,8 @@ export type MailCreateManyIdentityInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  orderId?: number | null
+  aboutId?: number
 }
 
 export type MailUpdateWithoutIdentityInput = {
@@ -958,7 +1142,9 @@ export type MailUpdateWithoutIdentityInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
   store?: Prisma.StoreUpdateOneWithoutMailsNestedInput
+  order?: Prisma.OrderUpdateOneWithoutMailsNestedInput
 }
 
 export type MailUncheckedUpdateWithoutIdentityInput = {
@@ -977,6 +1163,8 @@ export type MailUncheckedUpdateWithoutIdentityInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  orderId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type MailUncheckedUpdateManyWithoutIdentityInput = {
@@ -995,6 +1183,84 @@ export type MailUncheckedUpdateManyWithoutIdentityInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  orderId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
+}
+
+export type MailCreateManyOrderInput = {
+  id?: number
+  identityId?: number | null
+  kind: string
+  recipient: string
+  networkHash?: string | null
+  messageId: string
+  subject: string
+  contentSealed?: string | null
+  state: string
+  attempts?: number
+  nextAttemptAt: Date | string
+  process?: number | null
+  reason?: string
+  createdAt: Date | string
+  sentAt?: Date | string | null
+  aboutId?: number
+}
+
+export type MailUpdateWithoutOrderInput = {
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reason?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
+  store?: Prisma.StoreUpdateOneWithoutMailsNestedInput
+  identity?: Prisma.IdentityUpdateOneWithoutMailsNestedInput
+}
+
+export type MailUncheckedUpdateWithoutOrderInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reason?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
+}
+
+export type MailUncheckedUpdateManyWithoutOrderInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reason?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  aboutId?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 
@@ -1016,7 +1282,10 @@ export type MailSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   reason?: boolean
   createdAt?: boolean
   sentAt?: boolean
+  orderId?: boolean
+  aboutId?: boolean
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  order?: boolean | Prisma.Mail$orderArgs<ExtArgs>
   identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }, ExtArgs["result"]["mail"]>
 
@@ -1037,7 +1306,10 @@ export type MailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   reason?: boolean
   createdAt?: boolean
   sentAt?: boolean
+  orderId?: boolean
+  aboutId?: boolean
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  order?: boolean | Prisma.Mail$orderArgs<ExtArgs>
   identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }, ExtArgs["result"]["mail"]>
 
@@ -1058,7 +1330,10 @@ export type MailSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   reason?: boolean
   createdAt?: boolean
   sentAt?: boolean
+  orderId?: boolean
+  aboutId?: boolean
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  order?: boolean | Prisma.Mail$orderArgs<ExtArgs>
   identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }, ExtArgs["result"]["mail"]>
 
@@ -1079,19 +1354,24 @@ export type MailSelectScalar = {
   reason?: boolean
   createdAt?: boolean
   sentAt?: boolean
+  orderId?: boolean
+  aboutId?: boolean
 }
 
-export type MailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "identityId" | "kind" | "recipient" | "networkHash" | "messageId" | "subject" | "contentSealed" | "state" | "attempts" | "nextAttemptAt" | "process" | "reason" | "createdAt" | "sentAt", ExtArgs["result"]["mail"]>
+export type MailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "identityId" | "kind" | "recipient" | "networkHash" | "messageId" | "subject" | "contentSealed" | "state" | "attempts" | "nextAttemptAt" | "process" | "reason" | "createdAt" | "sentAt" | "orderId" | "aboutId", ExtArgs["result"]["mail"]>
 export type MailInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  order?: boolean | Prisma.Mail$orderArgs<ExtArgs>
   identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }
 export type MailIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  order?: boolean | Prisma.Mail$orderArgs<ExtArgs>
   identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }
 export type MailIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  order?: boolean | Prisma.Mail$orderArgs<ExtArgs>
   identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }
 
@@ -1099,6 +1379,7 @@ export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   name: "Mail"
   objects: {
     store: Prisma.$StorePayload<ExtArgs> | null
+    order: Prisma.$OrderPayload<ExtArgs> | null
     identity: Prisma.$IdentityPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1154,6 +1435,11 @@ export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     reason: string
     createdAt: Date
     sentAt: Date | null
+    /**
+     * The order that it tells its customer about, and which parcel, refund or return of it; 0: the order.
+     */
+    orderId: number | null
+    aboutId: number
   }, ExtArgs["result"]["mail"]>
   composites: {}
 }
@@ -1549,6 +1835,7 @@ readonly fields: MailFieldRefs;
 export interface Prisma__MailClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   store<T extends Prisma.Mail$storeArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Mail$storeArgs<ExtArgs>>): Prisma.Prisma__StoreClient<runtime.Types.Result.GetResult<Prisma.$StorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  order<T extends Prisma.Mail$orderArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Mail$orderArgs<ExtArgs>>): Prisma.Prisma__OrderClient<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   identity<T extends Prisma.Mail$identityArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Mail$identityArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1595,6 +1882,8 @@ export interface MailFieldRefs {
   readonly reason: Prisma.FieldRef<"Mail", 'String'>
   readonly createdAt: Prisma.FieldRef<"Mail", 'DateTime'>
   readonly sentAt: Prisma.FieldRef<"Mail", 'DateTime'>
+  readonly orderId: Prisma.FieldRef<"Mail", 'Int'>
+  readonly aboutId: Prisma.FieldRef<"Mail", 'Int'>
 }
     
 
@@ -2012,6 +2301,25 @@ export type Mail$storeArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   include?: Prisma.StoreInclude<ExtArgs> | null
   where?: Prisma.StoreWhereInput
+}
+
+/**
+ * Mail.order
+ */
+export type Mail$orderArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Order
+   */
+  select?: Prisma.OrderSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Order
+   */
+  omit?: Prisma.OrderOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrderInclude<ExtArgs> | null
+  where?: Prisma.OrderWhereInput
 }
 
 /**

@@ -40,6 +40,7 @@ export type OrderAvgAggregateOutputType = {
   discountPromotion: runtime.Decimal | null
   paid: runtime.Decimal | null
   refunded: runtime.Decimal | null
+  taxRate: runtime.Decimal | null
 }
 
 export type OrderSumAggregateOutputType = {
@@ -56,6 +57,7 @@ export type OrderSumAggregateOutputType = {
   discountPromotion: runtime.Decimal | null
   paid: runtime.Decimal | null
   refunded: runtime.Decimal | null
+  taxRate: runtime.Decimal | null
 }
 
 export type OrderMinAggregateOutputType = {
@@ -80,6 +82,9 @@ export type OrderMinAggregateOutputType = {
   refunded: runtime.Decimal | null
   payment: string | null
   fulfilment: string | null
+  taxRate: runtime.Decimal | null
+  taxIncluded: boolean | null
+  locale: string | null
 }
 
 export type OrderMaxAggregateOutputType = {
@@ -104,6 +109,9 @@ export type OrderMaxAggregateOutputType = {
   refunded: runtime.Decimal | null
   payment: string | null
   fulfilment: string | null
+  taxRate: runtime.Decimal | null
+  taxIncluded: boolean | null
+  locale: string | null
 }
 
 export type OrderCountAggregateOutputType = {
@@ -128,6 +136,9 @@ export type OrderCountAggregateOutputType = {
   refunded: number
   payment: number
   fulfilment: number
+  taxRate: number
+  taxIncluded: number
+  locale: number
   details: number
   _all: number
 }
@@ -147,6 +158,7 @@ export type OrderAvgAggregateInputType = {
   discountPromotion?: true
   paid?: true
   refunded?: true
+  taxRate?: true
 }
 
 export type OrderSumAggregateInputType = {
@@ -163,6 +175,7 @@ export type OrderSumAggregateInputType = {
   discountPromotion?: true
   paid?: true
   refunded?: true
+  taxRate?: true
 }
 
 export type OrderMinAggregateInputType = {
@@ -187,6 +200,9 @@ export type OrderMinAggregateInputType = {
   refunded?: true
   payment?: true
   fulfilment?: true
+  taxRate?: true
+  taxIncluded?: true
+  locale?: true
 }
 
 export type OrderMaxAggregateInputType = {
@@ -211,6 +227,9 @@ export type OrderMaxAggregateInputType = {
   refunded?: true
   payment?: true
   fulfilment?: true
+  taxRate?: true
+  taxIncluded?: true
+  locale?: true
 }
 
 export type OrderCountAggregateInputType = {
@@ -235,6 +254,9 @@ export type OrderCountAggregateInputType = {
   refunded?: true
   payment?: true
   fulfilment?: true
+  taxRate?: true
+  taxIncluded?: true
+  locale?: true
   details?: true
   _all?: true
 }
@@ -347,6 +369,9 @@ export type OrderGroupByOutputType = {
   refunded: runtime.Decimal | null
   payment: string
   fulfilment: string
+  taxRate: runtime.Decimal | null
+  taxIncluded: boolean
+  locale: string | null
   details: runtime.JsonValue
   _count: OrderCountAggregateOutputType | null
   _avg: OrderAvgAggregateOutputType | null
@@ -395,6 +420,9 @@ export type OrderWhereInput = {
   refunded?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFilter<"Order"> | string
   fulfilment?: Prisma.StringFilter<"Order"> | string
+  taxRate?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFilter<"Order"> | boolean
+  locale?: Prisma.StringNullableFilter<"Order"> | string | null
   details?: Prisma.JsonFilter<"Order">
   rmas?: Prisma.RmaListRelationFilter
   customer?: Prisma.XOR<Prisma.CustomerNullableScalarRelationFilter, Prisma.CustomerWhereInput> | null
@@ -402,6 +430,7 @@ export type OrderWhereInput = {
   items?: Prisma.OrderItemListRelationFilter
   transactions?: Prisma.OrderTransactionListRelationFilter
   checkout?: Prisma.XOR<Prisma.CheckoutOrderNullableScalarRelationFilter, Prisma.CheckoutOrderWhereInput> | null
+  mails?: Prisma.MailListRelationFilter
 }
 
 export type OrderOrderByWithRelationInput = {
@@ -426,6 +455,9 @@ export type OrderOrderByWithRelationInput = {
   refunded?: Prisma.SortOrderInput | Prisma.SortOrder
   payment?: Prisma.SortOrder
   fulfilment?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrderInput | Prisma.SortOrder
+  taxIncluded?: Prisma.SortOrder
+  locale?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   rmas?: Prisma.RmaOrderByRelationAggregateInput
   customer?: Prisma.CustomerOrderByWithRelationInput
@@ -433,6 +465,7 @@ export type OrderOrderByWithRelationInput = {
   items?: Prisma.OrderItemOrderByRelationAggregateInput
   transactions?: Prisma.OrderTransactionOrderByRelationAggregateInput
   checkout?: Prisma.CheckoutOrderOrderByWithRelationInput
+  mails?: Prisma.MailOrderByRelationAggregateInput
 }
 
 export type OrderWhereUniqueInput = Prisma.AtLeast<{
@@ -461,6 +494,9 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   refunded?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFilter<"Order"> | string
   fulfilment?: Prisma.StringFilter<"Order"> | string
+  taxRate?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFilter<"Order"> | boolean
+  locale?: Prisma.StringNullableFilter<"Order"> | string | null
   details?: Prisma.JsonFilter<"Order">
   rmas?: Prisma.RmaListRelationFilter
   customer?: Prisma.XOR<Prisma.CustomerNullableScalarRelationFilter, Prisma.CustomerWhereInput> | null
@@ -468,6 +504,7 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   items?: Prisma.OrderItemListRelationFilter
   transactions?: Prisma.OrderTransactionListRelationFilter
   checkout?: Prisma.XOR<Prisma.CheckoutOrderNullableScalarRelationFilter, Prisma.CheckoutOrderWhereInput> | null
+  mails?: Prisma.MailListRelationFilter
 }, "storeId_id">
 
 export type OrderOrderByWithAggregationInput = {
@@ -492,6 +529,9 @@ export type OrderOrderByWithAggregationInput = {
   refunded?: Prisma.SortOrderInput | Prisma.SortOrder
   payment?: Prisma.SortOrder
   fulfilment?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrderInput | Prisma.SortOrder
+  taxIncluded?: Prisma.SortOrder
+  locale?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   _count?: Prisma.OrderCountOrderByAggregateInput
   _avg?: Prisma.OrderAvgOrderByAggregateInput
@@ -525,6 +565,9 @@ export type OrderScalarWhereWithAggregatesInput = {
   refunded?: Prisma.DecimalNullableWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringWithAggregatesFilter<"Order"> | string
   fulfilment?: Prisma.StringWithAggregatesFilter<"Order"> | string
+  taxRate?: Prisma.DecimalNullableWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolWithAggregatesFilter<"Order"> | boolean
+  locale?: Prisma.StringNullableWithAggregatesFilter<"Order"> | string | null
   details?: Prisma.JsonWithAggregatesFilter<"Order">
 }
 
@@ -548,6 +591,9 @@ export type OrderCreateInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
@@ -555,6 +601,7 @@ export type OrderCreateInput = {
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateInput = {
@@ -579,12 +626,16 @@ export type OrderUncheckedCreateInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUpdateInput = {
@@ -607,6 +658,9 @@ export type OrderUpdateInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
@@ -614,6 +668,7 @@ export type OrderUpdateInput = {
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateInput = {
@@ -638,12 +693,16 @@ export type OrderUncheckedUpdateInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderCreateManyInput = {
@@ -668,6 +727,9 @@ export type OrderCreateManyInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -691,6 +753,9 @@ export type OrderUpdateManyMutationInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -716,7 +781,15 @@ export type OrderUncheckedUpdateManyInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+}
+
+export type OrderNullableScalarRelationFilter = {
+  is?: Prisma.OrderWhereInput | null
+  isNot?: Prisma.OrderWhereInput | null
 }
 
 export type OrderListRelationFilter = {
@@ -756,6 +829,9 @@ export type OrderCountOrderByAggregateInput = {
   refunded?: Prisma.SortOrder
   payment?: Prisma.SortOrder
   fulfilment?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
+  taxIncluded?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   details?: Prisma.SortOrder
 }
 
@@ -773,6 +849,7 @@ export type OrderAvgOrderByAggregateInput = {
   discountPromotion?: Prisma.SortOrder
   paid?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
 }
 
 export type OrderMaxOrderByAggregateInput = {
@@ -797,6 +874,9 @@ export type OrderMaxOrderByAggregateInput = {
   refunded?: Prisma.SortOrder
   payment?: Prisma.SortOrder
   fulfilment?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
+  taxIncluded?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
 }
 
 export type OrderMinOrderByAggregateInput = {
@@ -821,6 +901,9 @@ export type OrderMinOrderByAggregateInput = {
   refunded?: Prisma.SortOrder
   payment?: Prisma.SortOrder
   fulfilment?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
+  taxIncluded?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
 }
 
 export type OrderSumOrderByAggregateInput = {
@@ -837,6 +920,7 @@ export type OrderSumOrderByAggregateInput = {
   discountPromotion?: Prisma.SortOrder
   paid?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
 }
 
 export type OrderScalarRelationFilter = {
@@ -844,9 +928,20 @@ export type OrderScalarRelationFilter = {
   isNot?: Prisma.OrderWhereInput
 }
 
-export type OrderNullableScalarRelationFilter = {
-  is?: Prisma.OrderWhereInput | null
-  isNot?: Prisma.OrderWhereInput | null
+export type OrderCreateNestedOneWithoutMailsInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutMailsInput, Prisma.OrderUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutMailsInput
+  connect?: Prisma.OrderWhereUniqueInput
+}
+
+export type OrderUpdateOneWithoutMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutMailsInput, Prisma.OrderUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutMailsInput
+  upsert?: Prisma.OrderUpsertWithoutMailsInput
+  disconnect?: Prisma.OrderWhereInput | boolean
+  delete?: Prisma.OrderWhereInput | boolean
+  connect?: Prisma.OrderWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrderUpdateToOneWithWhereWithoutMailsInput, Prisma.OrderUpdateWithoutMailsInput>, Prisma.OrderUncheckedUpdateWithoutMailsInput>
 }
 
 export type OrderCreateNestedManyWithoutCustomerInput = {
@@ -963,6 +1058,152 @@ export type OrderUpdateOneWithoutRmasNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrderUpdateToOneWithWhereWithoutRmasInput, Prisma.OrderUpdateWithoutRmasInput>, Prisma.OrderUncheckedUpdateWithoutRmasInput>
 }
 
+export type OrderCreateWithoutMailsInput = {
+  id: number
+  invoicePrefix: string
+  invoiceNumber: number
+  orderDate: Date | string
+  statusId: number
+  updatedAt: Date | string
+  updatedBy: string
+  billingEmail: string
+  orderAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
+  customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
+  shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
+  items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
+  transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+}
+
+export type OrderUncheckedCreateWithoutMailsInput = {
+  storeId: number
+  id: number
+  invoicePrefix: string
+  invoiceNumber: number
+  customerId?: number | null
+  orderDate: Date | string
+  statusId: number
+  updatedAt: Date | string
+  updatedBy: string
+  billingEmail: string
+  orderAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
+  shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
+  items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
+  transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+}
+
+export type OrderCreateOrConnectWithoutMailsInput = {
+  where: Prisma.OrderWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrderCreateWithoutMailsInput, Prisma.OrderUncheckedCreateWithoutMailsInput>
+}
+
+export type OrderUpsertWithoutMailsInput = {
+  update: Prisma.XOR<Prisma.OrderUpdateWithoutMailsInput, Prisma.OrderUncheckedUpdateWithoutMailsInput>
+  create: Prisma.XOR<Prisma.OrderCreateWithoutMailsInput, Prisma.OrderUncheckedCreateWithoutMailsInput>
+  where?: Prisma.OrderWhereInput
+}
+
+export type OrderUpdateToOneWithWhereWithoutMailsInput = {
+  where?: Prisma.OrderWhereInput
+  data: Prisma.XOR<Prisma.OrderUpdateWithoutMailsInput, Prisma.OrderUncheckedUpdateWithoutMailsInput>
+}
+
+export type OrderUpdateWithoutMailsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  orderDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  statusId?: Prisma.IntFieldUpdateOperationsInput | number
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  billingEmail?: Prisma.StringFieldUpdateOperationsInput | string
+  orderAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
+  customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
+  shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
+  items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
+  transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+}
+
+export type OrderUncheckedUpdateWithoutMailsInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  orderDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  statusId?: Prisma.IntFieldUpdateOperationsInput | number
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  billingEmail?: Prisma.StringFieldUpdateOperationsInput | string
+  orderAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
+  shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
+  items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
+  transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+}
+
 export type OrderCreateWithoutCustomerInput = {
   id: number
   invoicePrefix: string
@@ -983,12 +1224,16 @@ export type OrderCreateWithoutCustomerInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutCustomerInput = {
@@ -1011,12 +1256,16 @@ export type OrderUncheckedCreateWithoutCustomerInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutCustomerInput = {
@@ -1070,6 +1319,9 @@ export type OrderScalarWhereInput = {
   refunded?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFilter<"Order"> | string
   fulfilment?: Prisma.StringFilter<"Order"> | string
+  taxRate?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFilter<"Order"> | boolean
+  locale?: Prisma.StringNullableFilter<"Order"> | string | null
   details?: Prisma.JsonFilter<"Order">
 }
 
@@ -1093,12 +1345,16 @@ export type OrderCreateWithoutCheckoutInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutCheckoutInput = {
@@ -1123,11 +1379,15 @@ export type OrderUncheckedCreateWithoutCheckoutInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutCheckoutInput = {
@@ -1166,12 +1426,16 @@ export type OrderUpdateWithoutCheckoutInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutCheckoutInput = {
@@ -1196,11 +1460,15 @@ export type OrderUncheckedUpdateWithoutCheckoutInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutShipmentsInput = {
@@ -1223,12 +1491,16 @@ export type OrderCreateWithoutShipmentsInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutShipmentsInput = {
@@ -1253,11 +1525,15 @@ export type OrderUncheckedCreateWithoutShipmentsInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutShipmentsInput = {
@@ -1296,12 +1572,16 @@ export type OrderUpdateWithoutShipmentsInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutShipmentsInput = {
@@ -1326,11 +1606,15 @@ export type OrderUncheckedUpdateWithoutShipmentsInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutItemsInput = {
@@ -1353,12 +1637,16 @@ export type OrderCreateWithoutItemsInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutItemsInput = {
@@ -1383,11 +1671,15 @@ export type OrderUncheckedCreateWithoutItemsInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutItemsInput = {
@@ -1426,12 +1718,16 @@ export type OrderUpdateWithoutItemsInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutItemsInput = {
@@ -1456,11 +1752,15 @@ export type OrderUncheckedUpdateWithoutItemsInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutTransactionsInput = {
@@ -1483,12 +1783,16 @@ export type OrderCreateWithoutTransactionsInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutTransactionsInput = {
@@ -1513,11 +1817,15 @@ export type OrderUncheckedCreateWithoutTransactionsInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutTransactionsInput = {
@@ -1556,12 +1864,16 @@ export type OrderUpdateWithoutTransactionsInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutTransactionsInput = {
@@ -1586,11 +1898,15 @@ export type OrderUncheckedUpdateWithoutTransactionsInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutRmasInput = {
@@ -1613,12 +1929,16 @@ export type OrderCreateWithoutRmasInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutRmasInput = {
@@ -1643,11 +1963,15 @@ export type OrderUncheckedCreateWithoutRmasInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutRmasInput = {
@@ -1686,12 +2010,16 @@ export type OrderUpdateWithoutRmasInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutRmasInput = {
@@ -1716,11 +2044,15 @@ export type OrderUncheckedUpdateWithoutRmasInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderCreateManyCustomerInput = {
@@ -1743,6 +2075,9 @@ export type OrderCreateManyCustomerInput = {
   refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: string
   fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -1766,12 +2101,16 @@ export type OrderUpdateWithoutCustomerInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutCustomerInput = {
@@ -1794,12 +2133,16 @@ export type OrderUncheckedUpdateWithoutCustomerInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateManyWithoutCustomerInput = {
@@ -1822,6 +2165,9 @@ export type OrderUncheckedUpdateManyWithoutCustomerInput = {
   refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   payment?: Prisma.StringFieldUpdateOperationsInput | string
   fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -1835,6 +2181,7 @@ export type OrderCountOutputType = {
   shipments: number
   items: number
   transactions: number
+  mails: number
 }
 
 export type OrderCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1842,6 +2189,7 @@ export type OrderCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   shipments?: boolean | OrderCountOutputTypeCountShipmentsArgs
   items?: boolean | OrderCountOutputTypeCountItemsArgs
   transactions?: boolean | OrderCountOutputTypeCountTransactionsArgs
+  mails?: boolean | OrderCountOutputTypeCountMailsArgs
 }
 
 /**
@@ -1882,6 +2230,13 @@ export type OrderCountOutputTypeCountTransactionsArgs<ExtArgs extends runtime.Ty
   where?: Prisma.OrderTransactionWhereInput
 }
 
+/**
+ * OrderCountOutputType without action
+ */
+export type OrderCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MailWhereInput
+}
+
 
 export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   storeId?: boolean
@@ -1905,6 +2260,9 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   refunded?: boolean
   payment?: boolean
   fulfilment?: boolean
+  taxRate?: boolean
+  taxIncluded?: boolean
+  locale?: boolean
   details?: boolean
   rmas?: boolean | Prisma.Order$rmasArgs<ExtArgs>
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
@@ -1912,6 +2270,7 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   items?: boolean | Prisma.Order$itemsArgs<ExtArgs>
   transactions?: boolean | Prisma.Order$transactionsArgs<ExtArgs>
   checkout?: boolean | Prisma.Order$checkoutArgs<ExtArgs>
+  mails?: boolean | Prisma.Order$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
 
@@ -1937,6 +2296,9 @@ export type OrderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   refunded?: boolean
   payment?: boolean
   fulfilment?: boolean
+  taxRate?: boolean
+  taxIncluded?: boolean
+  locale?: boolean
   details?: boolean
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
@@ -1963,6 +2325,9 @@ export type OrderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   refunded?: boolean
   payment?: boolean
   fulfilment?: boolean
+  taxRate?: boolean
+  taxIncluded?: boolean
+  locale?: boolean
   details?: boolean
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
@@ -1989,10 +2354,13 @@ export type OrderSelectScalar = {
   refunded?: boolean
   payment?: boolean
   fulfilment?: boolean
+  taxRate?: boolean
+  taxIncluded?: boolean
+  locale?: boolean
   details?: boolean
 }
 
-export type OrderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "invoicePrefix" | "invoiceNumber" | "customerId" | "orderDate" | "statusId" | "updatedAt" | "updatedBy" | "billingEmail" | "orderAmount" | "salesTax" | "salesTax2" | "salesTax3" | "discountCoupon" | "discountPromotion" | "paidOnline" | "paid" | "refunded" | "payment" | "fulfilment" | "details", ExtArgs["result"]["order"]>
+export type OrderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "invoicePrefix" | "invoiceNumber" | "customerId" | "orderDate" | "statusId" | "updatedAt" | "updatedBy" | "billingEmail" | "orderAmount" | "salesTax" | "salesTax2" | "salesTax3" | "discountCoupon" | "discountPromotion" | "paidOnline" | "paid" | "refunded" | "payment" | "fulfilment" | "taxRate" | "taxIncluded" | "locale" | "details", ExtArgs["result"]["order"]>
 export type OrderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rmas?: boolean | Prisma.Order$rmasArgs<ExtArgs>
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
@@ -2000,6 +2368,7 @@ export type OrderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   items?: boolean | Prisma.Order$itemsArgs<ExtArgs>
   transactions?: boolean | Prisma.Order$transactionsArgs<ExtArgs>
   checkout?: boolean | Prisma.Order$checkoutArgs<ExtArgs>
+  mails?: boolean | Prisma.Order$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type OrderIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2018,6 +2387,7 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     items: Prisma.$OrderItemPayload<ExtArgs>[]
     transactions: Prisma.$OrderTransactionPayload<ExtArgs>[]
     checkout: Prisma.$CheckoutOrderPayload<ExtArgs> | null
+    mails: Prisma.$MailPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     storeId: number
@@ -2056,6 +2426,15 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * What "fulfilmentState" says of its shipments. Triggers keep it.
      */
     fulfilment: string
+    /**
+     * The rate of its taxes in per cent, where somebody has stated it, and whether prices have it in them.
+     */
+    taxRate: runtime.Decimal | null
+    taxIncluded: boolean
+    /**
+     * How its buyer reads, a BCP 47 locale; NULL: nobody knows.
+     */
+    locale: string | null
     details: runtime.JsonValue
   }, ExtArgs["result"]["order"]>
   composites: {}
@@ -2457,6 +2836,7 @@ export interface Prisma__OrderClient<T, Null = never, ExtArgs extends runtime.Ty
   items<T extends Prisma.Order$itemsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$itemsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderItemPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   transactions<T extends Prisma.Order$transactionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$transactionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderTransactionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checkout<T extends Prisma.Order$checkoutArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$checkoutArgs<ExtArgs>>): Prisma.Prisma__CheckoutOrderClient<runtime.Types.Result.GetResult<Prisma.$CheckoutOrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  mails<T extends Prisma.Order$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2507,6 +2887,9 @@ export interface OrderFieldRefs {
   readonly refunded: Prisma.FieldRef<"Order", 'Decimal'>
   readonly payment: Prisma.FieldRef<"Order", 'String'>
   readonly fulfilment: Prisma.FieldRef<"Order", 'String'>
+  readonly taxRate: Prisma.FieldRef<"Order", 'Decimal'>
+  readonly taxIncluded: Prisma.FieldRef<"Order", 'Boolean'>
+  readonly locale: Prisma.FieldRef<"Order", 'String'>
   readonly details: Prisma.FieldRef<"Order", 'Json'>
 }
     
@@ -3040,6 +3423,30 @@ export type Order$checkoutArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   include?: Prisma.CheckoutOrderInclude<ExtArgs> | null
   where?: Prisma.CheckoutOrderWhereInput
+}
+
+/**
+ * Order.mails
+ */
+export type Order$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Mail
+   */
+  select?: Prisma.MailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Mail
+   */
+  omit?: Prisma.MailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MailInclude<ExtArgs> | null
+  where?: Prisma.MailWhereInput
+  orderBy?: Prisma.MailOrderByWithRelationInput | Prisma.MailOrderByWithRelationInput[]
+  cursor?: Prisma.MailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MailScalarFieldEnum | Prisma.MailScalarFieldEnum[]
 }
 
 /**

@@ -32,6 +32,7 @@ export type OrderTransactionAvgAggregateOutputType = {
   orderId: number | null
   amount: runtime.Decimal | null
   captured: number | null
+  creditNoteNumber: number | null
 }
 
 export type OrderTransactionSumAggregateOutputType = {
@@ -40,6 +41,7 @@ export type OrderTransactionSumAggregateOutputType = {
   orderId: number | null
   amount: runtime.Decimal | null
   captured: number | null
+  creditNoteNumber: number | null
 }
 
 export type OrderTransactionMinAggregateOutputType = {
@@ -53,6 +55,8 @@ export type OrderTransactionMinAggregateOutputType = {
   voidedAt: Date | null
   voidedBy: string | null
   voidedType: string | null
+  creditNotePrefix: string | null
+  creditNoteNumber: number | null
 }
 
 export type OrderTransactionMaxAggregateOutputType = {
@@ -66,6 +70,8 @@ export type OrderTransactionMaxAggregateOutputType = {
   voidedAt: Date | null
   voidedBy: string | null
   voidedType: string | null
+  creditNotePrefix: string | null
+  creditNoteNumber: number | null
 }
 
 export type OrderTransactionCountAggregateOutputType = {
@@ -79,6 +85,8 @@ export type OrderTransactionCountAggregateOutputType = {
   voidedAt: number
   voidedBy: number
   voidedType: number
+  creditNotePrefix: number
+  creditNoteNumber: number
   details: number
   _all: number
 }
@@ -90,6 +98,7 @@ export type OrderTransactionAvgAggregateInputType = {
   orderId?: true
   amount?: true
   captured?: true
+  creditNoteNumber?: true
 }
 
 export type OrderTransactionSumAggregateInputType = {
@@ -98,6 +107,7 @@ export type OrderTransactionSumAggregateInputType = {
   orderId?: true
   amount?: true
   captured?: true
+  creditNoteNumber?: true
 }
 
 export type OrderTransactionMinAggregateInputType = {
@@ -111,6 +121,8 @@ export type OrderTransactionMinAggregateInputType = {
   voidedAt?: true
   voidedBy?: true
   voidedType?: true
+  creditNotePrefix?: true
+  creditNoteNumber?: true
 }
 
 export type OrderTransactionMaxAggregateInputType = {
@@ -124,6 +136,8 @@ export type OrderTransactionMaxAggregateInputType = {
   voidedAt?: true
   voidedBy?: true
   voidedType?: true
+  creditNotePrefix?: true
+  creditNoteNumber?: true
 }
 
 export type OrderTransactionCountAggregateInputType = {
@@ -137,6 +151,8 @@ export type OrderTransactionCountAggregateInputType = {
   voidedAt?: true
   voidedBy?: true
   voidedType?: true
+  creditNotePrefix?: true
+  creditNoteNumber?: true
   details?: true
   _all?: true
 }
@@ -238,6 +254,8 @@ export type OrderTransactionGroupByOutputType = {
   voidedAt: Date | null
   voidedBy: string | null
   voidedType: string | null
+  creditNotePrefix: string | null
+  creditNoteNumber: number | null
   details: runtime.JsonValue
   _count: OrderTransactionCountAggregateOutputType | null
   _avg: OrderTransactionAvgAggregateOutputType | null
@@ -275,6 +293,8 @@ export type OrderTransactionWhereInput = {
   voidedAt?: Prisma.DateTimeNullableFilter<"OrderTransaction"> | Date | string | null
   voidedBy?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
   voidedType?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  creditNotePrefix?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  creditNoteNumber?: Prisma.IntNullableFilter<"OrderTransaction"> | number | null
   details?: Prisma.JsonFilter<"OrderTransaction">
   order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
 }
@@ -290,6 +310,8 @@ export type OrderTransactionOrderByWithRelationInput = {
   voidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   voidedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   voidedType?: Prisma.SortOrderInput | Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrderInput | Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   order?: Prisma.OrderOrderByWithRelationInput
 }
@@ -309,6 +331,8 @@ export type OrderTransactionWhereUniqueInput = Prisma.AtLeast<{
   voidedAt?: Prisma.DateTimeNullableFilter<"OrderTransaction"> | Date | string | null
   voidedBy?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
   voidedType?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  creditNotePrefix?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  creditNoteNumber?: Prisma.IntNullableFilter<"OrderTransaction"> | number | null
   details?: Prisma.JsonFilter<"OrderTransaction">
   order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
 }, "storeId_id">
@@ -324,6 +348,8 @@ export type OrderTransactionOrderByWithAggregationInput = {
   voidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   voidedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   voidedType?: Prisma.SortOrderInput | Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrderInput | Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   _count?: Prisma.OrderTransactionCountOrderByAggregateInput
   _avg?: Prisma.OrderTransactionAvgOrderByAggregateInput
@@ -346,6 +372,8 @@ export type OrderTransactionScalarWhereWithAggregatesInput = {
   voidedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OrderTransaction"> | Date | string | null
   voidedBy?: Prisma.StringNullableWithAggregatesFilter<"OrderTransaction"> | string | null
   voidedType?: Prisma.StringNullableWithAggregatesFilter<"OrderTransaction"> | string | null
+  creditNotePrefix?: Prisma.StringNullableWithAggregatesFilter<"OrderTransaction"> | string | null
+  creditNoteNumber?: Prisma.IntNullableWithAggregatesFilter<"OrderTransaction"> | number | null
   details?: Prisma.JsonWithAggregatesFilter<"OrderTransaction">
 }
 
@@ -358,6 +386,8 @@ export type OrderTransactionCreateInput = {
   voidedAt?: Date | string | null
   voidedBy?: string | null
   voidedType?: string | null
+  creditNotePrefix?: string | null
+  creditNoteNumber?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   order: Prisma.OrderCreateNestedOneWithoutTransactionsInput
 }
@@ -373,6 +403,8 @@ export type OrderTransactionUncheckedCreateInput = {
   voidedAt?: Date | string | null
   voidedBy?: string | null
   voidedType?: string | null
+  creditNotePrefix?: string | null
+  creditNoteNumber?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -385,6 +417,8 @@ export type OrderTransactionUpdateInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   order?: Prisma.OrderUpdateOneRequiredWithoutTransactionsNestedInput
 }
@@ -400,6 +434,8 @@ export type OrderTransactionUncheckedUpdateInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -414,6 +450,8 @@ export type OrderTransactionCreateManyInput = {
   voidedAt?: Date | string | null
   voidedBy?: string | null
   voidedType?: string | null
+  creditNotePrefix?: string | null
+  creditNoteNumber?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -426,6 +464,8 @@ export type OrderTransactionUpdateManyMutationInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -440,6 +480,8 @@ export type OrderTransactionUncheckedUpdateManyInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -469,6 +511,8 @@ export type OrderTransactionCountOrderByAggregateInput = {
   voidedAt?: Prisma.SortOrder
   voidedBy?: Prisma.SortOrder
   voidedType?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrder
   details?: Prisma.SortOrder
 }
 
@@ -478,6 +522,7 @@ export type OrderTransactionAvgOrderByAggregateInput = {
   orderId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrder
 }
 
 export type OrderTransactionMaxOrderByAggregateInput = {
@@ -491,6 +536,8 @@ export type OrderTransactionMaxOrderByAggregateInput = {
   voidedAt?: Prisma.SortOrder
   voidedBy?: Prisma.SortOrder
   voidedType?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrder
 }
 
 export type OrderTransactionMinOrderByAggregateInput = {
@@ -504,6 +551,8 @@ export type OrderTransactionMinOrderByAggregateInput = {
   voidedAt?: Prisma.SortOrder
   voidedBy?: Prisma.SortOrder
   voidedType?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrder
 }
 
 export type OrderTransactionSumOrderByAggregateInput = {
@@ -512,6 +561,7 @@ export type OrderTransactionSumOrderByAggregateInput = {
   orderId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  creditNoteNumber?: Prisma.SortOrder
 }
 
 export type OrderTransactionCreateNestedManyWithoutOrderInput = {
@@ -565,6 +615,8 @@ export type OrderTransactionCreateWithoutOrderInput = {
   voidedAt?: Date | string | null
   voidedBy?: string | null
   voidedType?: string | null
+  creditNotePrefix?: string | null
+  creditNoteNumber?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -577,6 +629,8 @@ export type OrderTransactionUncheckedCreateWithoutOrderInput = {
   voidedAt?: Date | string | null
   voidedBy?: string | null
   voidedType?: string | null
+  creditNotePrefix?: string | null
+  creditNoteNumber?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -620,6 +674,8 @@ export type OrderTransactionScalarWhereInput = {
   voidedAt?: Prisma.DateTimeNullableFilter<"OrderTransaction"> | Date | string | null
   voidedBy?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
   voidedType?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  creditNotePrefix?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  creditNoteNumber?: Prisma.IntNullableFilter<"OrderTransaction"> | number | null
   details?: Prisma.JsonFilter<"OrderTransaction">
 }
 
@@ -632,6 +688,8 @@ export type OrderTransactionCreateManyOrderInput = {
   voidedAt?: Date | string | null
   voidedBy?: string | null
   voidedType?: string | null
+  creditNotePrefix?: string | null
+  creditNoteNumber?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -644,6 +702,8 @@ export type OrderTransactionUpdateWithoutOrderInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -656,6 +716,8 @@ export type OrderTransactionUncheckedUpdateWithoutOrderInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -668,6 +730,8 @@ export type OrderTransactionUncheckedUpdateManyWithoutOrderInput = {
   voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNotePrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  creditNoteNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -684,6 +748,8 @@ export type OrderTransactionSelect<ExtArgs extends runtime.Types.Extensions.Inte
   voidedAt?: boolean
   voidedBy?: boolean
   voidedType?: boolean
+  creditNotePrefix?: boolean
+  creditNoteNumber?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderTransaction"]>
@@ -699,6 +765,8 @@ export type OrderTransactionSelectCreateManyAndReturn<ExtArgs extends runtime.Ty
   voidedAt?: boolean
   voidedBy?: boolean
   voidedType?: boolean
+  creditNotePrefix?: boolean
+  creditNoteNumber?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderTransaction"]>
@@ -714,6 +782,8 @@ export type OrderTransactionSelectUpdateManyAndReturn<ExtArgs extends runtime.Ty
   voidedAt?: boolean
   voidedBy?: boolean
   voidedType?: boolean
+  creditNotePrefix?: boolean
+  creditNoteNumber?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderTransaction"]>
@@ -729,10 +799,12 @@ export type OrderTransactionSelectScalar = {
   voidedAt?: boolean
   voidedBy?: boolean
   voidedType?: boolean
+  creditNotePrefix?: boolean
+  creditNoteNumber?: boolean
   details?: boolean
 }
 
-export type OrderTransactionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "orderId" | "occurredAt" | "type" | "amount" | "captured" | "voidedAt" | "voidedBy" | "voidedType" | "details", ExtArgs["result"]["orderTransaction"]>
+export type OrderTransactionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "orderId" | "occurredAt" | "type" | "amount" | "captured" | "voidedAt" | "voidedBy" | "voidedType" | "creditNotePrefix" | "creditNoteNumber" | "details", ExtArgs["result"]["orderTransaction"]>
 export type OrderTransactionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }
@@ -762,6 +834,11 @@ export type $OrderTransactionPayload<ExtArgs extends runtime.Types.Extensions.In
     voidedAt: Date | null
     voidedBy: string | null
     voidedType: string | null
+    /**
+     * Of a refund. NULL: it is of a former version, or no refund.
+     */
+    creditNotePrefix: string | null
+    creditNoteNumber: number | null
     details: runtime.JsonValue
   }, ExtArgs["result"]["orderTransaction"]>
   composites: {}
@@ -1197,6 +1274,8 @@ export interface OrderTransactionFieldRefs {
   readonly voidedAt: Prisma.FieldRef<"OrderTransaction", 'DateTime'>
   readonly voidedBy: Prisma.FieldRef<"OrderTransaction", 'String'>
   readonly voidedType: Prisma.FieldRef<"OrderTransaction", 'String'>
+  readonly creditNotePrefix: Prisma.FieldRef<"OrderTransaction", 'String'>
+  readonly creditNoteNumber: Prisma.FieldRef<"OrderTransaction", 'Int'>
   readonly details: Prisma.FieldRef<"OrderTransaction", 'Json'>
 }
     

@@ -498,10 +498,6 @@ export type PasskeyCreatetransportsInput = {
   set: string[]
 }
 
-export type BytesFieldUpdateOperationsInput = {
-  set?: runtime.Bytes
-}
-
 export type BigIntFieldUpdateOperationsInput = {
   set?: bigint | number
   increment?: bigint | number

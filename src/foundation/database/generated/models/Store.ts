@@ -31,6 +31,7 @@ export type StoreAvgAggregateOutputType = {
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
   nextInvoiceNumber: number | null
+  nextCreditNoteNumber: number | null
 }
 
 export type StoreSumAggregateOutputType = {
@@ -38,6 +39,7 @@ export type StoreSumAggregateOutputType = {
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
   nextInvoiceNumber: number | null
+  nextCreditNoteNumber: number | null
 }
 
 export type StoreMinAggregateOutputType = {
@@ -54,11 +56,16 @@ export type StoreMinAggregateOutputType = {
   throttleLeakPerSecond: runtime.Decimal | null
   invoicePrefix: string | null
   nextInvoiceNumber: number | null
+  creditNotePrefix: string | null
+  nextCreditNoteNumber: number | null
+  country: string | null
   createdAt: Date | null
   documentSeller: string | null
   documentTaxNumbers: string | null
   documentFooter: string | null
   documentLocale: string | null
+  documentPhone: string | null
+  mailReplyTo: string | null
   factorRequiredFrom: Date | null
 }
 
@@ -76,11 +83,16 @@ export type StoreMaxAggregateOutputType = {
   throttleLeakPerSecond: runtime.Decimal | null
   invoicePrefix: string | null
   nextInvoiceNumber: number | null
+  creditNotePrefix: string | null
+  nextCreditNoteNumber: number | null
+  country: string | null
   createdAt: Date | null
   documentSeller: string | null
   documentTaxNumbers: string | null
   documentFooter: string | null
   documentLocale: string | null
+  documentPhone: string | null
+  mailReplyTo: string | null
   factorRequiredFrom: Date | null
 }
 
@@ -100,11 +112,17 @@ export type StoreCountAggregateOutputType = {
   throttleLeakPerSecond: number
   invoicePrefix: number
   nextInvoiceNumber: number
+  creditNotePrefix: number
+  nextCreditNoteNumber: number
+  country: number
   createdAt: number
   documentSeller: number
   documentTaxNumbers: number
   documentFooter: number
   documentLocale: number
+  documentPhone: number
+  orderMails: number
+  mailReplyTo: number
   factorRequiredFrom: number
   _all: number
 }
@@ -115,6 +133,7 @@ export type StoreAvgAggregateInputType = {
   throttleCapacity?: true
   throttleLeakPerSecond?: true
   nextInvoiceNumber?: true
+  nextCreditNoteNumber?: true
 }
 
 export type StoreSumAggregateInputType = {
@@ -122,6 +141,7 @@ export type StoreSumAggregateInputType = {
   throttleCapacity?: true
   throttleLeakPerSecond?: true
   nextInvoiceNumber?: true
+  nextCreditNoteNumber?: true
 }
 
 export type StoreMinAggregateInputType = {
@@ -138,11 +158,16 @@ export type StoreMinAggregateInputType = {
   throttleLeakPerSecond?: true
   invoicePrefix?: true
   nextInvoiceNumber?: true
+  creditNotePrefix?: true
+  nextCreditNoteNumber?: true
+  country?: true
   createdAt?: true
   documentSeller?: true
   documentTaxNumbers?: true
   documentFooter?: true
   documentLocale?: true
+  documentPhone?: true
+  mailReplyTo?: true
   factorRequiredFrom?: true
 }
 
@@ -160,11 +185,16 @@ export type StoreMaxAggregateInputType = {
   throttleLeakPerSecond?: true
   invoicePrefix?: true
   nextInvoiceNumber?: true
+  creditNotePrefix?: true
+  nextCreditNoteNumber?: true
+  country?: true
   createdAt?: true
   documentSeller?: true
   documentTaxNumbers?: true
   documentFooter?: true
   documentLocale?: true
+  documentPhone?: true
+  mailReplyTo?: true
   factorRequiredFrom?: true
 }
 
@@ -184,11 +214,17 @@ export type StoreCountAggregateInputType = {
   throttleLeakPerSecond?: true
   invoicePrefix?: true
   nextInvoiceNumber?: true
+  creditNotePrefix?: true
+  nextCreditNoteNumber?: true
+  country?: true
   createdAt?: true
   documentSeller?: true
   documentTaxNumbers?: true
   documentFooter?: true
   documentLocale?: true
+  documentPhone?: true
+  orderMails?: true
+  mailReplyTo?: true
   factorRequiredFrom?: true
   _all?: true
 }
@@ -295,11 +331,17 @@ export type StoreGroupByOutputType = {
   throttleLeakPerSecond: runtime.Decimal | null
   invoicePrefix: string
   nextInvoiceNumber: number
+  creditNotePrefix: string
+  nextCreditNoteNumber: number
+  country: string
   createdAt: Date
   documentSeller: string
   documentTaxNumbers: string
   documentFooter: string
   documentLocale: string | null
+  documentPhone: string
+  orderMails: string[]
+  mailReplyTo: string
   factorRequiredFrom: Date | null
   _count: StoreCountAggregateOutputType | null
   _avg: StoreAvgAggregateOutputType | null
@@ -342,11 +384,17 @@ export type StoreWhereInput = {
   throttleLeakPerSecond?: Prisma.DecimalNullableFilter<"Store"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
+  creditNotePrefix?: Prisma.StringFilter<"Store"> | string
+  nextCreditNoteNumber?: Prisma.IntFilter<"Store"> | number
+  country?: Prisma.StringFilter<"Store"> | string
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
   documentSeller?: Prisma.StringFilter<"Store"> | string
   documentTaxNumbers?: Prisma.StringFilter<"Store"> | string
   documentFooter?: Prisma.StringFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
+  documentPhone?: Prisma.StringFilter<"Store"> | string
+  orderMails?: Prisma.StringNullableListFilter<"Store">
+  mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
@@ -357,6 +405,11 @@ export type StoreWhereInput = {
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
+  logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  carriers?: Prisma.CarrierListRelationFilter
+  taxRules?: Prisma.TaxRuleListRelationFilter
+  shippingRates?: Prisma.ShippingRateListRelationFilter
+  mailTexts?: Prisma.MailTextListRelationFilter
 }
 
 export type StoreOrderByWithRelationInput = {
@@ -375,11 +428,17 @@ export type StoreOrderByWithRelationInput = {
   throttleLeakPerSecond?: Prisma.SortOrderInput | Prisma.SortOrder
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
+  country?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   documentSeller?: Prisma.SortOrder
   documentTaxNumbers?: Prisma.SortOrder
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
+  documentPhone?: Prisma.SortOrder
+  orderMails?: Prisma.SortOrder
+  mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   hosts?: Prisma.StoreHostOrderByRelationAggregateInput
   users?: Prisma.StoreUserOrderByRelationAggregateInput
@@ -390,6 +449,11 @@ export type StoreOrderByWithRelationInput = {
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
   mails?: Prisma.MailOrderByRelationAggregateInput
   testStore?: Prisma.TestStoreOrderByWithRelationInput
+  logo?: Prisma.StoreLogoOrderByWithRelationInput
+  carriers?: Prisma.CarrierOrderByRelationAggregateInput
+  taxRules?: Prisma.TaxRuleOrderByRelationAggregateInput
+  shippingRates?: Prisma.ShippingRateOrderByRelationAggregateInput
+  mailTexts?: Prisma.MailTextOrderByRelationAggregateInput
 }
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
@@ -411,11 +475,17 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   throttleLeakPerSecond?: Prisma.DecimalNullableFilter<"Store"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
+  creditNotePrefix?: Prisma.StringFilter<"Store"> | string
+  nextCreditNoteNumber?: Prisma.IntFilter<"Store"> | number
+  country?: Prisma.StringFilter<"Store"> | string
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
   documentSeller?: Prisma.StringFilter<"Store"> | string
   documentTaxNumbers?: Prisma.StringFilter<"Store"> | string
   documentFooter?: Prisma.StringFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
+  documentPhone?: Prisma.StringFilter<"Store"> | string
+  orderMails?: Prisma.StringNullableListFilter<"Store">
+  mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
@@ -426,6 +496,11 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
+  logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  carriers?: Prisma.CarrierListRelationFilter
+  taxRules?: Prisma.TaxRuleListRelationFilter
+  shippingRates?: Prisma.ShippingRateListRelationFilter
+  mailTexts?: Prisma.MailTextListRelationFilter
 }, "id" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
@@ -444,11 +519,17 @@ export type StoreOrderByWithAggregationInput = {
   throttleLeakPerSecond?: Prisma.SortOrderInput | Prisma.SortOrder
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
+  country?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   documentSeller?: Prisma.SortOrder
   documentTaxNumbers?: Prisma.SortOrder
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
+  documentPhone?: Prisma.SortOrder
+  orderMails?: Prisma.SortOrder
+  mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.StoreCountOrderByAggregateInput
   _avg?: Prisma.StoreAvgOrderByAggregateInput
@@ -476,11 +557,17 @@ export type StoreScalarWhereWithAggregatesInput = {
   throttleLeakPerSecond?: Prisma.DecimalNullableWithAggregatesFilter<"Store"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringWithAggregatesFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntWithAggregatesFilter<"Store"> | number
+  creditNotePrefix?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  nextCreditNoteNumber?: Prisma.IntWithAggregatesFilter<"Store"> | number
+  country?: Prisma.StringWithAggregatesFilter<"Store"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Store"> | Date | string
   documentSeller?: Prisma.StringWithAggregatesFilter<"Store"> | string
   documentTaxNumbers?: Prisma.StringWithAggregatesFilter<"Store"> | string
   documentFooter?: Prisma.StringWithAggregatesFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableWithAggregatesFilter<"Store"> | string | null
+  documentPhone?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  orderMails?: Prisma.StringNullableListFilter<"Store">
+  mailReplyTo?: Prisma.StringWithAggregatesFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
 }
 
@@ -499,11 +586,17 @@ export type StoreCreateInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -514,6 +607,11 @@ export type StoreCreateInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateInput = {
@@ -532,11 +630,17 @@ export type StoreUncheckedCreateInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -547,6 +651,11 @@ export type StoreUncheckedCreateInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUpdateInput = {
@@ -564,11 +673,17 @@ export type StoreUpdateInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -579,6 +694,11 @@ export type StoreUpdateInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateInput = {
@@ -597,11 +717,17 @@ export type StoreUncheckedUpdateInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -612,6 +738,11 @@ export type StoreUncheckedUpdateInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateManyInput = {
@@ -630,11 +761,17 @@ export type StoreCreateManyInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
 }
 
@@ -653,11 +790,17 @@ export type StoreUpdateManyMutationInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -677,11 +820,17 @@ export type StoreUncheckedUpdateManyInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -709,11 +858,17 @@ export type StoreCountOrderByAggregateInput = {
   throttleLeakPerSecond?: Prisma.SortOrder
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
+  country?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   documentSeller?: Prisma.SortOrder
   documentTaxNumbers?: Prisma.SortOrder
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
+  documentPhone?: Prisma.SortOrder
+  orderMails?: Prisma.SortOrder
+  mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
 
@@ -722,6 +877,7 @@ export type StoreAvgOrderByAggregateInput = {
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
 }
 
 export type StoreMaxOrderByAggregateInput = {
@@ -738,11 +894,16 @@ export type StoreMaxOrderByAggregateInput = {
   throttleLeakPerSecond?: Prisma.SortOrder
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
+  country?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   documentSeller?: Prisma.SortOrder
   documentTaxNumbers?: Prisma.SortOrder
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
+  documentPhone?: Prisma.SortOrder
+  mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
 
@@ -760,11 +921,16 @@ export type StoreMinOrderByAggregateInput = {
   throttleLeakPerSecond?: Prisma.SortOrder
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  creditNotePrefix?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
+  country?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   documentSeller?: Prisma.SortOrder
   documentTaxNumbers?: Prisma.SortOrder
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
+  documentPhone?: Prisma.SortOrder
+  mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
 
@@ -773,6 +939,7 @@ export type StoreSumOrderByAggregateInput = {
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
+  nextCreditNoteNumber?: Prisma.SortOrder
 }
 
 export type StoreScalarRelationFilter = {
@@ -790,6 +957,10 @@ export type StoreCreatefurtherUrlsInput = {
 }
 
 export type StoreCreatecartApiAddressesInput = {
+  set: string[]
+}
+
+export type StoreCreateorderMailsInput = {
   set: string[]
 }
 
@@ -845,6 +1016,81 @@ export type DateTimeFieldUpdateOperationsInput = {
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
+}
+
+export type StoreUpdateorderMailsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type StoreCreateNestedOneWithoutLogoInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutLogoInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutLogoNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutLogoInput
+  upsert?: Prisma.StoreUpsertWithoutLogoInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutLogoInput, Prisma.StoreUpdateWithoutLogoInput>, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+}
+
+export type StoreCreateNestedOneWithoutCarriersInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutCarriersInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutCarriersNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutCarriersInput
+  upsert?: Prisma.StoreUpsertWithoutCarriersInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutCarriersInput, Prisma.StoreUpdateWithoutCarriersInput>, Prisma.StoreUncheckedUpdateWithoutCarriersInput>
+}
+
+export type StoreCreateNestedOneWithoutTaxRulesInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutTaxRulesInput, Prisma.StoreUncheckedCreateWithoutTaxRulesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutTaxRulesInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutTaxRulesNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutTaxRulesInput, Prisma.StoreUncheckedCreateWithoutTaxRulesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutTaxRulesInput
+  upsert?: Prisma.StoreUpsertWithoutTaxRulesInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutTaxRulesInput, Prisma.StoreUpdateWithoutTaxRulesInput>, Prisma.StoreUncheckedUpdateWithoutTaxRulesInput>
+}
+
+export type StoreCreateNestedOneWithoutShippingRatesInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutShippingRatesInput, Prisma.StoreUncheckedCreateWithoutShippingRatesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutShippingRatesInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutShippingRatesNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutShippingRatesInput, Prisma.StoreUncheckedCreateWithoutShippingRatesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutShippingRatesInput
+  upsert?: Prisma.StoreUpsertWithoutShippingRatesInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutShippingRatesInput, Prisma.StoreUpdateWithoutShippingRatesInput>, Prisma.StoreUncheckedUpdateWithoutShippingRatesInput>
+}
+
+export type StoreCreateNestedOneWithoutMailTextsInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutMailTextsInput, Prisma.StoreUncheckedCreateWithoutMailTextsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutMailTextsInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutMailTextsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutMailTextsInput, Prisma.StoreUncheckedCreateWithoutMailTextsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutMailTextsInput
+  upsert?: Prisma.StoreUpsertWithoutMailTextsInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutMailTextsInput, Prisma.StoreUpdateWithoutMailTextsInput>, Prisma.StoreUncheckedUpdateWithoutMailTextsInput>
 }
 
 export type StoreCreateNestedOneWithoutHostsInput = {
@@ -975,6 +1221,936 @@ export type StoreUpdateOneRequiredWithoutTestStoreNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutTestStoreInput, Prisma.StoreUpdateWithoutTestStoreInput>, Prisma.StoreUncheckedUpdateWithoutTestStoreInput>
 }
 
+export type StoreCreateWithoutLogoInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutLogoInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutLogoInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+}
+
+export type StoreUpsertWithoutLogoInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutLogoInput, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutLogoInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutLogoInput, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+}
+
+export type StoreUpdateWithoutLogoInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutLogoInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutCarriersInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutCarriersInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutCarriersInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
+}
+
+export type StoreUpsertWithoutCarriersInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutCarriersInput, Prisma.StoreUncheckedUpdateWithoutCarriersInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutCarriersInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutCarriersInput, Prisma.StoreUncheckedUpdateWithoutCarriersInput>
+}
+
+export type StoreUpdateWithoutCarriersInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutCarriersInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutTaxRulesInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutTaxRulesInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutTaxRulesInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutTaxRulesInput, Prisma.StoreUncheckedCreateWithoutTaxRulesInput>
+}
+
+export type StoreUpsertWithoutTaxRulesInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutTaxRulesInput, Prisma.StoreUncheckedUpdateWithoutTaxRulesInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutTaxRulesInput, Prisma.StoreUncheckedCreateWithoutTaxRulesInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutTaxRulesInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutTaxRulesInput, Prisma.StoreUncheckedUpdateWithoutTaxRulesInput>
+}
+
+export type StoreUpdateWithoutTaxRulesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutTaxRulesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutShippingRatesInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutShippingRatesInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutShippingRatesInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutShippingRatesInput, Prisma.StoreUncheckedCreateWithoutShippingRatesInput>
+}
+
+export type StoreUpsertWithoutShippingRatesInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutShippingRatesInput, Prisma.StoreUncheckedUpdateWithoutShippingRatesInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutShippingRatesInput, Prisma.StoreUncheckedCreateWithoutShippingRatesInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutShippingRatesInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutShippingRatesInput, Prisma.StoreUncheckedUpdateWithoutShippingRatesInput>
+}
+
+export type StoreUpdateWithoutShippingRatesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutShippingRatesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutMailTextsInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutMailTextsInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutMailTextsInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutMailTextsInput, Prisma.StoreUncheckedCreateWithoutMailTextsInput>
+}
+
+export type StoreUpsertWithoutMailTextsInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutMailTextsInput, Prisma.StoreUncheckedUpdateWithoutMailTextsInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutMailTextsInput, Prisma.StoreUncheckedCreateWithoutMailTextsInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutMailTextsInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutMailTextsInput, Prisma.StoreUncheckedUpdateWithoutMailTextsInput>
+}
+
+export type StoreUpdateWithoutMailTextsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutMailTextsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+}
+
 export type StoreCreateWithoutHostsInput = {
   name: string
   secureUrl: string
@@ -990,11 +2166,17 @@ export type StoreCreateWithoutHostsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1004,6 +2186,11 @@ export type StoreCreateWithoutHostsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHostsInput = {
@@ -1022,11 +2209,17 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -1036,6 +2229,11 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHostsInput = {
@@ -1069,11 +2267,17 @@ export type StoreUpdateWithoutHostsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -1083,6 +2287,11 @@ export type StoreUpdateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHostsInput = {
@@ -1101,11 +2310,17 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1115,6 +2330,11 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutUsersInput = {
@@ -1132,11 +2352,17 @@ export type StoreCreateWithoutUsersInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1146,6 +2372,11 @@ export type StoreCreateWithoutUsersInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutUsersInput = {
@@ -1164,11 +2395,17 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -1178,6 +2415,11 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutUsersInput = {
@@ -1211,11 +2453,17 @@ export type StoreUpdateWithoutUsersInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -1225,6 +2473,11 @@ export type StoreUpdateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutUsersInput = {
@@ -1243,11 +2496,17 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1257,6 +2516,11 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutRolesInput = {
@@ -1274,11 +2538,17 @@ export type StoreCreateWithoutRolesInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1288,6 +2558,11 @@ export type StoreCreateWithoutRolesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutRolesInput = {
@@ -1306,11 +2581,17 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1320,6 +2601,11 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutRolesInput = {
@@ -1353,11 +2639,17 @@ export type StoreUpdateWithoutRolesInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1367,6 +2659,11 @@ export type StoreUpdateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutRolesInput = {
@@ -1385,11 +2682,17 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1399,6 +2702,11 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutInvitationsInput = {
@@ -1416,11 +2724,17 @@ export type StoreCreateWithoutInvitationsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1430,6 +2744,11 @@ export type StoreCreateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutInvitationsInput = {
@@ -1448,11 +2767,17 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1462,6 +2787,11 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutInvitationsInput = {
@@ -1495,11 +2825,17 @@ export type StoreUpdateWithoutInvitationsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1509,6 +2845,11 @@ export type StoreUpdateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutInvitationsInput = {
@@ -1527,11 +2868,17 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1541,6 +2888,11 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutSubscriptionsInput = {
@@ -1558,11 +2910,17 @@ export type StoreCreateWithoutSubscriptionsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1572,6 +2930,11 @@ export type StoreCreateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutSubscriptionsInput = {
@@ -1590,11 +2953,17 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1604,6 +2973,11 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutSubscriptionsInput = {
@@ -1637,11 +3011,17 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1651,6 +3031,11 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
@@ -1669,11 +3054,17 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1683,6 +3074,11 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHandshakesInput = {
@@ -1700,11 +3096,17 @@ export type StoreCreateWithoutHandshakesInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1714,6 +3116,11 @@ export type StoreCreateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHandshakesInput = {
@@ -1732,11 +3139,17 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1746,6 +3159,11 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHandshakesInput = {
@@ -1779,11 +3197,17 @@ export type StoreUpdateWithoutHandshakesInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1793,6 +3217,11 @@ export type StoreUpdateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHandshakesInput = {
@@ -1811,11 +3240,17 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1825,6 +3260,11 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutMailsInput = {
@@ -1842,11 +3282,17 @@ export type StoreCreateWithoutMailsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1856,6 +3302,11 @@ export type StoreCreateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutMailsInput = {
@@ -1874,11 +3325,17 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1888,6 +3345,11 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutMailsInput = {
@@ -1921,11 +3383,17 @@ export type StoreUpdateWithoutMailsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1935,6 +3403,11 @@ export type StoreUpdateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutMailsInput = {
@@ -1953,11 +3426,17 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1967,6 +3446,11 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutWebhooksInput = {
@@ -1984,11 +3468,17 @@ export type StoreCreateWithoutWebhooksInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1998,6 +3488,11 @@ export type StoreCreateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutWebhooksInput = {
@@ -2016,11 +3511,17 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -2030,6 +3531,11 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutWebhooksInput = {
@@ -2063,11 +3569,17 @@ export type StoreUpdateWithoutWebhooksInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -2077,6 +3589,11 @@ export type StoreUpdateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutWebhooksInput = {
@@ -2095,11 +3612,17 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -2109,6 +3632,11 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutTestStoreInput = {
@@ -2126,11 +3654,17 @@ export type StoreCreateWithoutTestStoreInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -2140,6 +3674,11 @@ export type StoreCreateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutTestStoreInput = {
@@ -2158,11 +3697,17 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: string
   nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
   createdAt: Date | string
   documentSeller?: string
   documentTaxNumbers?: string
   documentFooter?: string
   documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -2172,6 +3717,11 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutTestStoreInput = {
@@ -2205,11 +3755,17 @@ export type StoreUpdateWithoutTestStoreInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -2219,6 +3775,11 @@ export type StoreUpdateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutTestStoreInput = {
@@ -2237,11 +3798,17 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
   documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -2251,6 +3818,11 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 
@@ -2267,6 +3839,10 @@ export type StoreCountOutputType = {
   handshakes: number
   webhooks: number
   mails: number
+  carriers: number
+  taxRules: number
+  shippingRates: number
+  mailTexts: number
 }
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2278,6 +3854,10 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   handshakes?: boolean | StoreCountOutputTypeCountHandshakesArgs
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
   mails?: boolean | StoreCountOutputTypeCountMailsArgs
+  carriers?: boolean | StoreCountOutputTypeCountCarriersArgs
+  taxRules?: boolean | StoreCountOutputTypeCountTaxRulesArgs
+  shippingRates?: boolean | StoreCountOutputTypeCountShippingRatesArgs
+  mailTexts?: boolean | StoreCountOutputTypeCountMailTextsArgs
 }
 
 /**
@@ -2346,6 +3926,34 @@ export type StoreCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Ext
   where?: Prisma.MailWhereInput
 }
 
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountCarriersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CarrierWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountTaxRulesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TaxRuleWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountShippingRatesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ShippingRateWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountMailTextsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MailTextWhereInput
+}
+
 
 export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2363,11 +3971,17 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   throttleLeakPerSecond?: boolean
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
+  creditNotePrefix?: boolean
+  nextCreditNoteNumber?: boolean
+  country?: boolean
   createdAt?: boolean
   documentSeller?: boolean
   documentTaxNumbers?: boolean
   documentFooter?: boolean
   documentLocale?: boolean
+  documentPhone?: boolean
+  orderMails?: boolean
+  mailReplyTo?: boolean
   factorRequiredFrom?: boolean
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -2378,6 +3992,11 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
+  logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
+  taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
+  shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
+  mailTexts?: boolean | Prisma.Store$mailTextsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["store"]>
 
@@ -2397,11 +4016,17 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   throttleLeakPerSecond?: boolean
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
+  creditNotePrefix?: boolean
+  nextCreditNoteNumber?: boolean
+  country?: boolean
   createdAt?: boolean
   documentSeller?: boolean
   documentTaxNumbers?: boolean
   documentFooter?: boolean
   documentLocale?: boolean
+  documentPhone?: boolean
+  orderMails?: boolean
+  mailReplyTo?: boolean
   factorRequiredFrom?: boolean
 }, ExtArgs["result"]["store"]>
 
@@ -2421,11 +4046,17 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   throttleLeakPerSecond?: boolean
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
+  creditNotePrefix?: boolean
+  nextCreditNoteNumber?: boolean
+  country?: boolean
   createdAt?: boolean
   documentSeller?: boolean
   documentTaxNumbers?: boolean
   documentFooter?: boolean
   documentLocale?: boolean
+  documentPhone?: boolean
+  orderMails?: boolean
+  mailReplyTo?: boolean
   factorRequiredFrom?: boolean
 }, ExtArgs["result"]["store"]>
 
@@ -2445,15 +4076,21 @@ export type StoreSelectScalar = {
   throttleLeakPerSecond?: boolean
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
+  creditNotePrefix?: boolean
+  nextCreditNoteNumber?: boolean
+  country?: boolean
   createdAt?: boolean
   documentSeller?: boolean
   documentTaxNumbers?: boolean
   documentFooter?: boolean
   documentLocale?: boolean
+  documentPhone?: boolean
+  orderMails?: boolean
+  mailReplyTo?: boolean
   factorRequiredFrom?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "factorRequiredFrom", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "orderMails" | "mailReplyTo" | "factorRequiredFrom", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -2464,6 +4101,11 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
+  logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
+  taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
+  shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
+  mailTexts?: boolean | Prisma.Store$mailTextsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2481,6 +4123,11 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
     mails: Prisma.$MailPayload<ExtArgs>[]
     testStore: Prisma.$TestStorePayload<ExtArgs> | null
+    logo: Prisma.$StoreLogoPayload<ExtArgs> | null
+    carriers: Prisma.$CarrierPayload<ExtArgs>[]
+    taxRules: Prisma.$TaxRulePayload<ExtArgs>[]
+    shippingRates: Prisma.$ShippingRatePayload<ExtArgs>[]
+    mailTexts: Prisma.$MailTextPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2519,6 +4166,15 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     throttleLeakPerSecond: runtime.Decimal | null
     invoicePrefix: string
     nextInvoiceNumber: number
+    /**
+     * Refunds have numbers of their own, which their credit notes show.
+     */
+    creditNotePrefix: string
+    nextCreditNoteNumber: number
+    /**
+     * Where the shop is, ISO 3166-1 alpha-2; empty: nobody has said.
+     */
+    country: string
     createdAt: Date
     /**
      * What invoices and packing slips have of the seller; of several lines, and empty at first.
@@ -2530,6 +4186,15 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * How they are written, a BCP 47 locale; NULL: as for who prints them.
      */
     documentLocale: string | null
+    documentPhone: string
+    /**
+     * The kinds of mail that customers get of their orders.
+     */
+    orderMails: string[]
+    /**
+     * To which address customers answer, proved by a link; empty: none.
+     */
+    mailReplyTo: string
     /**
      * From then on, everybody who signs in to the administration needs a second factor; NULL: nobody does.
      */
@@ -2937,6 +4602,11 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  logo<T extends Prisma.Store$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$logoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  carriers<T extends Prisma.Store$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  taxRules<T extends Prisma.Store$taxRulesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$taxRulesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaxRulePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  shippingRates<T extends Prisma.Store$shippingRatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$shippingRatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ShippingRatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mailTexts<T extends Prisma.Store$mailTextsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailTextsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailTextPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2981,11 +4651,17 @@ export interface StoreFieldRefs {
   readonly throttleLeakPerSecond: Prisma.FieldRef<"Store", 'Decimal'>
   readonly invoicePrefix: Prisma.FieldRef<"Store", 'String'>
   readonly nextInvoiceNumber: Prisma.FieldRef<"Store", 'Int'>
+  readonly creditNotePrefix: Prisma.FieldRef<"Store", 'String'>
+  readonly nextCreditNoteNumber: Prisma.FieldRef<"Store", 'Int'>
+  readonly country: Prisma.FieldRef<"Store", 'String'>
   readonly createdAt: Prisma.FieldRef<"Store", 'DateTime'>
   readonly documentSeller: Prisma.FieldRef<"Store", 'String'>
   readonly documentTaxNumbers: Prisma.FieldRef<"Store", 'String'>
   readonly documentFooter: Prisma.FieldRef<"Store", 'String'>
   readonly documentLocale: Prisma.FieldRef<"Store", 'String'>
+  readonly documentPhone: Prisma.FieldRef<"Store", 'String'>
+  readonly orderMails: Prisma.FieldRef<"Store", 'String[]'>
+  readonly mailReplyTo: Prisma.FieldRef<"Store", 'String'>
   readonly factorRequiredFrom: Prisma.FieldRef<"Store", 'DateTime'>
 }
     
@@ -3588,6 +5264,121 @@ export type Store$testStoreArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   include?: Prisma.TestStoreInclude<ExtArgs> | null
   where?: Prisma.TestStoreWhereInput
+}
+
+/**
+ * Store.logo
+ */
+export type Store$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StoreLogo
+   */
+  select?: Prisma.StoreLogoSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StoreLogo
+   */
+  omit?: Prisma.StoreLogoOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StoreLogoInclude<ExtArgs> | null
+  where?: Prisma.StoreLogoWhereInput
+}
+
+/**
+ * Store.carriers
+ */
+export type Store$carriersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Carrier
+   */
+  select?: Prisma.CarrierSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Carrier
+   */
+  omit?: Prisma.CarrierOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CarrierInclude<ExtArgs> | null
+  where?: Prisma.CarrierWhereInput
+  orderBy?: Prisma.CarrierOrderByWithRelationInput | Prisma.CarrierOrderByWithRelationInput[]
+  cursor?: Prisma.CarrierWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CarrierScalarFieldEnum | Prisma.CarrierScalarFieldEnum[]
+}
+
+/**
+ * Store.taxRules
+ */
+export type Store$taxRulesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TaxRule
+   */
+  select?: Prisma.TaxRuleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TaxRule
+   */
+  omit?: Prisma.TaxRuleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TaxRuleInclude<ExtArgs> | null
+  where?: Prisma.TaxRuleWhereInput
+  orderBy?: Prisma.TaxRuleOrderByWithRelationInput | Prisma.TaxRuleOrderByWithRelationInput[]
+  cursor?: Prisma.TaxRuleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TaxRuleScalarFieldEnum | Prisma.TaxRuleScalarFieldEnum[]
+}
+
+/**
+ * Store.shippingRates
+ */
+export type Store$shippingRatesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ShippingRate
+   */
+  select?: Prisma.ShippingRateSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ShippingRate
+   */
+  omit?: Prisma.ShippingRateOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ShippingRateInclude<ExtArgs> | null
+  where?: Prisma.ShippingRateWhereInput
+  orderBy?: Prisma.ShippingRateOrderByWithRelationInput | Prisma.ShippingRateOrderByWithRelationInput[]
+  cursor?: Prisma.ShippingRateWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ShippingRateScalarFieldEnum | Prisma.ShippingRateScalarFieldEnum[]
+}
+
+/**
+ * Store.mailTexts
+ */
+export type Store$mailTextsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MailText
+   */
+  select?: Prisma.MailTextSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MailText
+   */
+  omit?: Prisma.MailTextOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MailTextInclude<ExtArgs> | null
+  where?: Prisma.MailTextWhereInput
+  orderBy?: Prisma.MailTextOrderByWithRelationInput | Prisma.MailTextOrderByWithRelationInput[]
+  cursor?: Prisma.MailTextWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MailTextScalarFieldEnum | Prisma.MailTextScalarFieldEnum[]
 }
 
 /**
