@@ -253,7 +253,6 @@ function isOfIdentity(identityId: number): Sql {
       AND ("storeUserId" IN (${users}) OR "otherUserIds" && ARRAY(${users})))`
 }
 
-/** Ends all sessions with an account. */
 export async function endSessions(tx: Transaction, account: SessionAccount): Promise<void> {
   await tx.$executeRaw`DELETE FROM "Session" WHERE ${isOf(account)}`
 }

@@ -113,7 +113,8 @@ export async function planChanges(
   const byName = names.length === 0 ? new Map<string, number>() : await findByAlternateKeys(caller, resource, names)
   return drafts.map((draft, at) => {
     if (draft instanceof StoreFailure) return draft
-    const isStrict = isAskedStrictly(requested[at])
+    const asked = requested[at]
+    const isStrict = asked !== undefined && 'handling' in asked && asked.handling?.isStrict === true
     if (draft.kind === 'create') return { ...draft, isStrict, id: nextId++ }
     const { named, refusal } = draft
     const id = named === undefined ? draft.id : byName.get(named)
@@ -122,10 +123,6 @@ export async function planChanges(
       refusal ?? new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named ?? '' })
     )
   })
-}
-
-function isAskedStrictly(requested: RequestedChange | undefined): boolean {
-  return requested !== undefined && 'handling' in requested && requested.handling?.isStrict === true
 }
 
 async function draftOf(caller: Caller, resource: Resource, requested: RequestedChange): Promise<Draft> {

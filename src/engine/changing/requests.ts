@@ -68,7 +68,6 @@ const doneBy = {
   delete: deleted,
 }
 
-/** The result item of a refusal. */
 export function refusalItem({ code, field, status, message }: StoreFailure): ResultItem {
   return { ...resultItem('Error', field, status, message), Code: code }
 }
