@@ -251,18 +251,14 @@ const refusals = {
     'TooManyRequests',
     'The bucket is full, or too many bytes of the application are in flight.',
     ['', 'Too many requests'],
-    {
-      headers: [...bucketHeaders, 'Retry-After'],
-    },
+    { headers: [...bucketHeaders, 'Retry-After'] },
   ),
   500: refusal('InternalError', 'A defect of the server; the log has it under the request id.', ['', 'Internal error']),
   503: refusal(
     'Unavailable',
     'The database does not answer, or others kept what was needed for too long.',
     ['', 'The database does not answer'],
-    {
-      headers: [...bucketHeaders, ...handlingHeaders, 'Retry-After'],
-    },
+    { headers: [...bucketHeaders, ...handlingHeaders, 'Retry-After'] },
   ),
 } as const satisfies Readonly<Record<number, Refusal>>
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
+import { readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
 import { getRecords } from '../../../../engine/reading/read.ts'
@@ -111,7 +111,7 @@ async function slipPage(
   }
 }
 
-function linesOf({ seller, taxNumbers, footer }: Documents) {
+function linesOf({ seller, taxNumbers, footer }: Awaited<ReturnType<typeof readDocuments>>) {
   const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
   return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
 }
