@@ -191,9 +191,10 @@ describe('what a store’s person may do is read at each request', () => {
     const [store] = (await send(Token, 'GET', stores)).json()
     expect(store).toMatchObject({ Id: of.store.id })
     expect(store).not.toHaveProperty('UserKey')
-    const open = { CartAPI: { Enabled: true, Addresses: [] } }
-    const changed = await send(Token, 'PUT', `${stores}/${of.store.id}`, open)
-    expect([changed.statusCode, changed.body]).toEqual([403, expect.stringContaining('A token does not reach this')])
+    for (const change of [{ CartAPI: { Enabled: true, Addresses: [] } }, { SecureURL: 'https://elsewhere.example' }]) {
+      const changed = await send(Token, 'PUT', `${stores}/${of.store.id}`, change)
+      expect([changed.statusCode, changed.body]).toEqual([403, expect.stringContaining('A token does not reach this')])
+    }
     const newest = await db.storeUser.findFirstOrThrow({ where: { storeId: of.store.id }, orderBy: { id: 'desc' } })
     await merchantIn(server, of.store).then((owner) => owner.call('POST', `/admin/people/${newest.id}/remove`))
     expect(await db.storeUser.count({ where: { id: newest.id } })).toBe(0)
