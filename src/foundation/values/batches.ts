@@ -5,8 +5,8 @@ interface Lane<Item, Result> {
 
 /**
  * Returns a function that joins what comes at one moment: it hands items over to `run`, by key, at once while fewer than `underWayMax`
- * batches are under way, and otherwise together with all others that wait, up to `togetherMax` in one. So every batch begins after its items have come. It returns
- * what `run` has for its item, undefined for nothing, and throws what `run` throws.
+ * batches are under way, and otherwise together with all others that wait, up to `togetherMax` in one. So every batch begins after its
+ * items have come. It returns what `run` has for its item, undefined for nothing, and throws what `run` throws.
  */
 export function createBatches<Item, Result>(
   { underWayMax, togetherMax }: { readonly underWayMax: number; readonly togetherMax: number },

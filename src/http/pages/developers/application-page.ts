@@ -142,10 +142,8 @@ export async function withFieldsOfForm<T>(request: FastifyRequest, work: () => P
     return await work()
   } catch (error) {
     if (!isForm(request) || !(error instanceof StoreFailure) || error.faults.length === 0) throw error
-    throw refusedFields(
-      error.faults.map((fault) => inForm(fault, request)),
-      error,
-    )
+    const faults = error.faults.map((fault) => inForm(fault, request))
+    throw refusedFields(faults, error)
   }
 }
 

@@ -290,10 +290,7 @@ function refusedContent(status: number, { shown: [field, message], body }: Refus
 
 /** Both formats share one schema; its `xml` members name the elements. */
 export function both(schema: JsonSchema, example: unknown, xml: string): Content {
-  return {
-    'application/json': { schema, example },
-    'application/xml': { schema, example: exampleXml(xml) },
-  }
+  return { 'application/json': { schema, example }, 'application/xml': { schema, example: exampleXml(xml) } }
 }
 
 export type RecordSources = ExampleSources & { readonly schemas: Schemas }

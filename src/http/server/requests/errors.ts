@@ -75,6 +75,10 @@ function refusalByFastify(
 /** What a program is told. */
 export type Said = Pick<StoreFailure, 'code' | 'status' | 'message'> & { readonly field?: string | undefined }
 
+function errorBody(status: number, message: string, field = '') {
+  return [resultItem('Error', field, status, message)]
+}
+
 /** Says the code of a refusal (rest-protocol §5.5). */
 export function sayCode(reply: FastifyReply, code: ErrorCode): FastifyReply {
   return reply.header(ERROR_CODE, code)
@@ -82,7 +86,7 @@ export function sayCode(reply: FastifyReply, code: ErrorCode): FastifyReply {
 
 /** Sends a refusal to a program: as problem details if it accepts them by name, else as a list of one result item. */
 export function sendRefusal(reply: FastifyReply, { code, status, message, field = '' }: Said): FastifyReply {
-  const items = [resultItem('Error', field, status, message)]
+  const items = errorBody(status, message, field)
   sayCode(reply, code)
   const isProblem = acceptsProblem(reply.request.headers.accept)
   return isProblem ? sendProblem(reply, { status, items }) : reply.code(status).send(items)
@@ -124,7 +128,7 @@ export function answerUnreadable(
   const id = randomUUID()
   log.info({ requestId: id, status, code, path }, 'request')
   const isBeyondAscii = isOfAddress && Number(received[bytesParsed]) > 0x7f
-  const body = JSON.stringify([resultItem('Error', '', status, isBeyondAscii ? BEYOND_ASCII : words)])
+  const body = JSON.stringify(errorBody(status, isBeyondAscii ? BEYOND_ASCII : words))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),

@@ -77,13 +77,11 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-type Slips = { kind: SlipKind; all: readonly OrderRecord[]; back: string }
-
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
 async function slipPage(
   request: FastifyRequest,
   caller: Caller,
-  { kind, all, back, only = null }: Slips & { only?: string | null },
+  { kind, all, back, only = null }: { kind: SlipKind; all: readonly OrderRecord[]; back: string; only?: string | null },
 ): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
