@@ -389,10 +389,8 @@ test('a till sells once what it could not send at first, and a marketplace’s f
     const started = runProgram(process.execPath, [program, ...args], { cwd, env: { ...environment, ...more } })
     return { code: await started.exited, output: started.output() }
   }
-  const wrong = { API: `${environment.API}/wrong` }
-  expect((await run(['sell', 'KIT-HOL-0001', '2', '4.90', 'Cash'], wrong)).output).toContain(
-    'is waiting: unknown-address',
-  )
+  const unsent = await run(['sell', 'KIT-HOL-0001', '2', '4.90', 'Cash'], { API: `${environment.API}/wrong` })
+  expect(unsent.output).toContain('is waiting: unknown-address')
   const [, sold] = /is order (\d+)/.exec((await run([])).output) ?? []
   expect(await services(`/Orders/${sold}`)).toMatchObject([{ OrderStatusID: 1, OrderAmount: 9.8 }])
   const line = 'MP-1;2025-03-10T12:00:00Z;ann@market.example;4.90;KIT-HOL-0001'
