@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
+import { readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
 import { getRecords } from '../../../../engine/reading/read.ts'
@@ -77,13 +77,11 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-type Slips = { kind: SlipKind; all: readonly OrderRecord[]; back: string }
-
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
 async function slipPage(
   request: FastifyRequest,
   caller: Caller,
-  { kind, all, back, only = null }: Slips & { only?: string | null },
+  { kind, all, back, only = null }: { kind: SlipKind; all: readonly OrderRecord[]; back: string; only?: string | null },
 ): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
@@ -111,7 +109,7 @@ async function slipPage(
   }
 }
 
-function linesOf({ seller, taxNumbers, footer }: Documents) {
+function linesOf({ seller, taxNumbers, footer }: Awaited<ReturnType<typeof readDocuments>>) {
   const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
   return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
 }
