@@ -3,8 +3,8 @@ import { addSubscription } from '../../../src/access/applications/subscriptions/
 import { createStore } from '../../../src/access/people/create-store.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { residentMb } from '../../support/resident-memory.ts'
-import { freePort, runServer } from '../../support/run-server.ts'
-import { operatorKey, servicesOn } from '../../support/services.ts'
+import { freePort, runServer, serverKeys } from '../../support/run-server.ts'
+import { servicesOn } from '../../support/services.ts'
 
 export const CONNECTIONS_MAX = 500
 export const PASSWORD = 'correct horse battery'
@@ -40,8 +40,7 @@ export async function openMeasuredServer(count: number) {
   const run = runServer({
     PORT: String(port),
     DATABASE_URL: database.url,
-    OPERATOR_KEY: operatorKey,
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
+    ...serverKeys,
     LOG_LEVEL: 'error',
     MAX_CONNECTIONS: String(CONNECTIONS_MAX),
   })
@@ -56,8 +55,7 @@ export async function openMeasuredServer(count: number) {
     output: run.output,
     close: async () => {
       memory.stop()
-      run.process.kill('SIGTERM')
-      await run.exited
+      await run.end()
       await database.drop()
     },
   }

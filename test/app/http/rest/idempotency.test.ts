@@ -10,9 +10,11 @@ import { serviceOf } from '../../../../src/http/pages/records/services.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { columnsOf } from '../../../../src/shop/csv/lines/columns.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
+import { storeInput } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
 import { openLine } from '../../../support/line.ts'
 import { type CallOptions, type Method, sharedServer, type TestStore } from '../../../support/store.ts'
+import { importInto } from '../../engine/transfer/fixture.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
 // Idempotency-Key: whatever happens between a request and its answer, sending it again changes nothing twice.
@@ -340,17 +342,9 @@ describe('SKUInfo.StockAdjust adds to the stock that there is', () => {
   })
 
   test('is no column of files, no field of forms, and not imported', async () => {
-    const line = JSON.stringify({
-      service: 'Products',
-      record: { SKUInfo: { CatalogID: 9, SKU: 'X', Name: 'X', StockAdjust: 3 } },
-    })
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/import`,
-      headers: { authorization: `Bearer ${server.services.operatorKey}`, 'content-type': 'application/x-ndjson' },
-      payload: `${line}\n`,
-    })
-    expect(answer.body).toContain('StockAdjust cannot be imported: leave it out')
+    const record = { SKUInfo: { CatalogID: 9, SKU: 'X', Name: 'X', StockAdjust: 3 } }
+    const { warned, refused } = await importInto(server, shop, [{ service: 'Products', record }])
+    expect(JSON.stringify([warned, refused])).toContain('StockAdjust cannot be imported: leave it out')
     expect(columnsOf(products).map(({ name }) => name)).not.toContain('SKUInfo.StockAdjust')
     expect(serviceOf(products).values.map(({ path }) => path.join('.'))).not.toContain('SKUInfo.StockAdjust')
   })
@@ -408,12 +402,7 @@ describe('a key stands for one request', () => {
 
   test('per store and application', async () => {
     const { services } = server
-    const other = await createStore(services, {
-      Name: 'Other',
-      SecureURL: `https://other-${shop.store.id}.example`,
-      Email: 'merchant@shop.example',
-      Password: 'correct horse battery',
-    })
+    const other = await createStore(services, storeInput())
     const application = await registerApplication(services, { Name: 'Other' })
     const ids = [
       [shop.store, shop.application],
