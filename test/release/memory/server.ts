@@ -1,6 +1,7 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
 import { addSubscription } from '../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { createStore } from '../../../src/access/people/create-store.ts'
+import { storeInput } from '../../support/access.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { residentMb } from '../../support/resident-memory.ts'
 import { freePort, runServer, serverKeys } from '../../support/run-server.ts'
@@ -24,12 +25,7 @@ export async function openMeasuredServer(count: number) {
   const shops: Shop[] = []
   for (let number = 1; number <= count; number++) {
     const email = `merchant-${number}@shop.example`
-    const input = {
-      Name: `Shop ${number}`,
-      SecureURL: `https://shop-${number}.example`,
-      Email: email,
-      Password: PASSWORD,
-    }
+    const input = { ...storeInput(), Email: email, Password: PASSWORD }
     const { id, secureUrl } = await createStore(services, input)
     const throttle = { capacity: 1_000_000, leakPerSecond: 10_000 }
     const { publicKey, privateKey } = await registerApplication(services, { Name: `App ${number}`, Throttle: throttle })

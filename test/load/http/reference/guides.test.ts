@@ -345,12 +345,9 @@ test('a CI makes a test store, sells in it, resets it and throws it away, also w
   const [example = ''] = readdirSync(join(examples, 'test-in-ci'))
   const file = join(examples, 'test-in-ci', example)
   const { email: Email, password: Password } = sandbox.developer
-  const json = { 'content-type': 'application/json' }
-  const signedIn = await fetch(`${origin}/developers/sign-in`, {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify({ Email, Password }),
-  })
+  const headers = { 'content-type': 'application/json' }
+  const account = { method: 'POST', headers, body: JSON.stringify({ Email, Password }) }
+  const signedIn = await fetch(`${origin}/developers/sign-in`, account)
   const cookie = signedIn.headers.getSetCookie().map((each) => each.split(';', 1)[0])
   const path = '/developers/account/tokens'
   const made = await ask(path, 'POST', { cookie: cookie.join('; ') }, { Name: 'CI', Days: 1 })

@@ -10,9 +10,7 @@ let page: string
 const server = await sharedServer()
 beforeEach(async () => {
   open = await openShop(server)
-  const shirt = await addShirt(open)
-  id = shirt.id
-  codes = shirt.codes
+  ;({ id, codes } = await addShirt(open))
   page = `/admin/products/${id}/options`
 })
 
