@@ -173,13 +173,7 @@ describe('beside a server', () => {
     await made.server.close()
     const port = await freePort()
     const base = `http://127.0.0.1:${port}`
-    const settings = {
-      ...keys,
-      DATABASE_URL: url,
-      PORT: String(port),
-      DATA_DIR: folder,
-      OUTBOUND_ALLOW: '127.0.0.0/8',
-    }
+    const settings = { ...keys, DATABASE_URL: url, PORT: String(port), DATA_DIR: folder, OUTBOUND_ALLOW: '127.0.0.0/8' }
     const scheduled = join(folder, 'scheduled')
     const running = runServer({ ...settings, BACKUP_DIR: scheduled })
     await running.shows('the database was backed up')
