@@ -186,7 +186,8 @@ function attribute(element: string, name: string): string {
   return unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(element)?.[1] ?? '')
 }
 
-function unescaped(text: string): string {
+/** The text that HTML writes so. */
+export function unescaped(text: string): string {
   return text
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")

@@ -35,7 +35,6 @@ export const examples: Examples = {
       BillingEmail: 'ann@customers.example',
       ShipmentList: [{ ShipmentCity: 'Boston', ShipmentCost: 4.9 }],
       OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }],
-      // All of it: two at 52.95, and the shipping.
       Payment: { Amount: 110.8, Method: 'Card', Reference: 'pi_3Q', Status: 'approved' },
     },
   },

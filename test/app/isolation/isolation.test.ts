@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
 import { openApiDocument } from '../../../src/app.ts'
 import type { Resource } from '../../../src/engine/definition/resource.ts'
@@ -10,8 +10,7 @@ import { operator } from '../../support/actors.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { readOpenApi } from '../../support/openapi.ts'
 import type { TestPerson } from '../../support/person.ts'
-import { operatorKey } from '../../support/services.ts'
-import { type Method, openServer, type TestServer } from '../../support/store.ts'
+import { type Method, sharedServer } from '../../support/store.ts'
 import { idPath } from '../conformance/answers.ts'
 import { valuesOf, withValue } from '../conformance/paths.ts'
 import { nextSeed } from '../conformance/records.ts'
@@ -26,19 +25,10 @@ import { dumpOf, FIRST_AWAY_ID, openSide, type Side } from './two-stores.ts'
 // What belongs to one store does not exist for another one: at every address the answer is the same as for something that there
 // never was, and nothing of the other store changes.
 
-let server: TestServer
-let home: Side
-let away: Side
-let before: Record<string, string[]>
-
-beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' }, undefined, { fill: async () => {} })
-  home = await openSide(server)
-  away = await openSide(server, FIRST_AWAY_ID)
-  before = await dumpOf(server, away)
-})
-
-afterAll(() => server?.close())
+const server = await sharedServer({ DEVELOPER_SIGNUP: 'open' }, undefined, { fill: async () => {} })
+const home = await openSide(server)
+const away = await openSide(server, FIRST_AWAY_ID)
+let before = await dumpOf(server, away)
 
 interface Operation {
   readonly method: Method
@@ -96,7 +86,7 @@ const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
       role,
       body: method === 'GET' ? undefined : exampleOf(method, url),
       send: (to, at, body) =>
-        role === 'operator-key' ? byOperator(to, at, body) : personOf(role).call(to as 'GET', at, body),
+        role === 'operator-key' ? server.operate(to, at, body) : personOf(role).call(to as 'GET', at, body),
     })),
 )
 
@@ -109,16 +99,6 @@ function exampleOf(method: string, url: string): unknown {
 
 function personOf(role: string): TestPerson {
   return { merchant: home.merchant, developer: home.developer, customer: home.customer }[role] as TestPerson
-}
-
-function byOperator(method: Method, url: string, body: unknown): Promise<LightMyRequestResponse> {
-  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
-  return server.app.inject({
-    method: method as 'GET',
-    url,
-    headers,
-    ...(body !== undefined && { payload: JSON.stringify(body) }),
-  })
 }
 
 const naming = <T extends Operation>(operations: readonly T[]) =>

@@ -2,18 +2,14 @@ import { beforeEach, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer, TestStore } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 
 // The pages of orders and products as somebody reads them whose browser asks for German, and the same ones in English.
 
-let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-withServer((opened) => {
-  server = opened
-})
+const server = await sharedServer()
 
 /** A store in Berlin whose first order is one lamp for 1,234.50 euros. */
 beforeEach(async () => {

@@ -1,22 +1,20 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { sql } from '../../../../../src/foundation/database/sql.ts'
 import { effectOf } from '../../../../../src/shop/resources/orders/payments.ts'
 import { testPerson } from '../../../../support/person.ts'
 import { memberIn } from '../../../../support/signed-in.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
-let server: TestServer
 
 const payments = '/admin/orders/1/payments'
 const saved = '/admin/orders/1?notice=payment-recorded'
 const refundSaved = '/admin/orders/1?notice=refund-recorded'
 
-withServer(async (opened) => {
-  server = opened
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
 })
 

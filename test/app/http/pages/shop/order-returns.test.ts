@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
-let server: TestServer
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
 /** The fields of the order's line begin with this. */
 let line: string
@@ -12,8 +10,8 @@ let line: string
 const newReturn = '/admin/orders/1/returns/new'
 const added = '/admin/orders/1?notice=return-added'
 
-withServer(async (started) => {
-  server = started
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
   line = `Item.${(await scene.order()).OrderItemList[0].ItemIndexID}`
 })
