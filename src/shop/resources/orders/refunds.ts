@@ -20,8 +20,9 @@ import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { exact, sum, toNumber } from './amounts.ts'
-import { orderItemList, refundItemList } from './lists.ts'
+import { orderItemList, refundItemList, transactionList } from './lists.ts'
 import { effect, effectOf, isVoid } from './payments.ts'
+import type { Extent } from './refund-amounts.ts'
 
 // What refunds are for: lines of the order, how much of each, and a return. It lies in the document of their transaction, so that it
 // comes and goes with it, and an old client that sends the transaction back keeps it.
@@ -56,6 +57,34 @@ function meaningIn(row: Row): Meaning {
   }>
   const { RMAID = 0, RefundItemList = [], RefundShippingAmount = 0, RefundTaxAmount = 0 } = members
   return { rmaId: RMAID, items: RefundItemList, shipping: RefundShippingAmount, tax: RefundTaxAmount }
+}
+
+/**
+ * What an order's refunds say, oldest first: those that count, and void ones that have a number. `number` is that of the credit note; null:
+ * it has none.
+ */
+export async function readRefunds(caller: Caller, orderId: number) {
+  const rows = await readRows(caller, transactionList, orderId)
+  return rows
+    .filter((row) => isRefund(row) || row.creditNoteNumber !== null)
+    .map((row) => ({
+      id: Number(row.id),
+      number: row.creditNoteNumber === null ? null : `${row.creditNotePrefix}${row.creditNoteNumber}`,
+      amount: Math.abs(Number(row.amount)),
+      counts: isRefund(row),
+      ...meaningIn(row),
+    }))
+}
+
+export type KnownRefund = Awaited<ReturnType<typeof readRefunds>>[number]
+
+/** How much of the order the refunds that count are for. */
+export function refundedExtent(refunds: readonly KnownRefund[]): Extent {
+  const counting = refunds.filter(({ counts }) => counts)
+  const pieces = new Map<number, bigint>()
+  for (const { ItemIndexID: line, RefundQuantity = 0 } of counting.flatMap(({ items }) => items))
+    pieces.set(line, (pieces.get(line) ?? 0n) + exact(RefundQuantity))
+  return { pieces, shipping: sum(counting.map(({ shipping }) => exact(shipping))) }
 }
 
 /**
