@@ -26,7 +26,6 @@ import { ifUnchanged } from '../../frame/unchanged.ts'
 import { labelsOf } from './line-fields.ts'
 import { transactionChoices, transactionIn, transactionLabels } from './record-payment.ts'
 import { type Refundable, type Restocked, readRefundable, restockedReturn, returnOf, shownOf } from './refundable.ts'
-import { returnWords } from './returns.ts'
 import type { OrderRequest } from './special.ts'
 
 /** Shows what may be refunded of an order. With `return` it is for a return, whose quantities it begins with. */
@@ -51,20 +50,19 @@ function returnIdIn({ query, typed }: Pick<OrderRequest, 'query' | 'typed'>): nu
   return Number(given)
 }
 
-function valuesOf({ caller, record, writing }: OrderRequest, { lines, paid, isLive, shippingLeft }: Refundable): Form {
+function valuesOf({ caller, record, writing }: OrderRequest, { lines, isLive, shippingLeft }: Refundable): Form {
   const chosen = lines.filter(({ wanted }) => wanted > 0)
   return {
     ...Object.fromEntries(chosen.map(({ field, wanted }) => [`${field}.Quantity`, writing.typed(wanted)])),
     RefundShippingAmount: isLive || shippingLeft === 0 ? '' : writing.typed(shippingLeft),
     TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
     TransactionMethod: record.BillingPaymentMethod,
-    RMAStatusID: String(paid?.RMAStatusID ?? 1),
   }
 }
 
 async function shown(asked: OrderRequest, state: Refundable, values: Form, goods: Goods | null): Promise<HtmlPage> {
   const { caller, id, record: order, text, typed, isOutdated, writing } = asked
-  const { lines, paid, payments, shippingLeft } = state
+  const { lines, payments, shippingLeft } = state
   return {
     template: '/pages/shop/orders/refund',
     title: t('Refund of order {number}', { number: invoiceOf(order) }),
@@ -72,9 +70,8 @@ async function shown(asked: OrderRequest, state: Refundable, values: Form, goods
     data: {
       lines,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
-      returnId: paid?.RMAID ?? 0,
+      returnId: returnIdIn(asked),
       canRestock: lines.some(({ restockable }) => restockable > 0),
-      statuses: (await returnWords(caller, values)).choices.RMAStatusID,
       payments,
       shippingLeft,
       other: otherAmount(order, caller.store.currency),
@@ -97,16 +94,18 @@ type Goods = ReturnType<typeof readGoods>
 function readGoods({ record: order, caller, writing }: OrderRequest, state: Refundable, form: Form) {
   const { currency } = caller.store
   const { before, lines, payments, shippingLeft } = state
-  const chosen = lines.map((line) => ({ line, quantity: numberIn(form, `${line.field}.Quantity`, writing) ?? 0 }))
-  const faults: Fault[] = chosen.flatMap(({ line, quantity }) => {
+  const chosen = lines.map((line) => {
+    const isRestocked = textIn(form, `${line.field}.Restock`) !== ''
+    return { line, isRestocked, quantity: numberIn(form, `${line.field}.Quantity`, writing) ?? 0 }
+  })
+  const faults = chosen.flatMap(({ line, isRestocked, quantity }): Fault[] => {
     const { field, quantity: sold, refunded, left, restockable } = line
-    const problem = quantityProblem(quantity, {
-      sold,
-      refunded,
-      left,
-      restockable: isRestocked(form, field) ? restockable : left,
-    })
-    return problem === null ? [] : [{ field: `${field}.Quantity`, problem }]
+    const fault = (problem: string) => [{ field: `${field}.Quantity`, problem }]
+    if (quantity < 0) return fault('must be at least 0')
+    if (quantity > left)
+      return fault(`must be at most ${left}: the line has ${sold}, of which ${refunded} were refunded already`)
+    const isTooMuch = isRestocked && quantity > restockable
+    return isTooMuch ? fault(`must be at most ${restockable} to be put back into stock`) : []
   })
   const shipping = numberIn(form, 'RefundShippingAmount', writing, 'sum') ?? 0
   if (shipping < 0 || shipping > shippingLeft) {
@@ -127,28 +126,10 @@ function readGoods({ record: order, caller, writing }: OrderRequest, state: Refu
     total,
     /** What is proposed: the total, unless less is left of what was paid. */
     amount: Math.max(Math.min(total, payments.net), 0),
-    restocked: chosen.flatMap(({ line: { field, row }, quantity }): Restocked[] =>
-      quantity > 0 && isRestocked(form, field) ? [{ row, quantity }] : [],
+    restocked: chosen.flatMap(({ line: { row }, isRestocked, quantity }): Restocked[] =>
+      isRestocked && quantity > 0 ? [{ row, quantity }] : [],
     ),
   }
-}
-
-interface Room {
-  readonly sold: number
-  readonly refunded: number
-  readonly left: number
-  readonly restockable: number
-}
-
-function quantityProblem(quantity: number, { sold, refunded, left, restockable }: Room): string | null {
-  if (quantity < 0) return 'must be at least 0'
-  if (exact(quantity) > exact(left))
-    return `must be at most ${left}: the line has ${sold}, of which ${refunded} were refunded already`
-  return exact(quantity) > exact(restockable) ? `must be at most ${restockable} to be put back into stock` : null
-}
-
-function isRestocked(form: Form, field: string): boolean {
-  return textIn(form, `${field}.Restock`) !== ''
 }
 
 /** Reads the whole form: the transaction as a body of REST, and what goes back into stock. */
@@ -173,7 +154,6 @@ function readRefund(asked: Sent<OrderRequest>, state: Refundable) {
   return {
     body: { ...body, ...amounts, RefundItemList },
     restocked: goods.restocked,
-    status: numberIn(typed, 'RMAStatusID', writing) ?? 1,
   }
 }
 
@@ -196,16 +176,12 @@ export async function recordRefund(asked: Sent<OrderRequest>): Promise<string | 
     add: async (remember) => {
       unchanged(await shownOf(caller, id, text))
       const returnId = returnIdIn(asked)
-      const state = await readRefundable(caller, record, returnId)
-      const refund = readRefund(asked, state)
-      const { restocked, status } = refund
-      const isNew = returnId === 0 && restocked.length > 0
+      const refund = readRefund(asked, await readRefundable(caller, record, returnId))
+      const isNew = returnId === 0 && refund.restocked.length > 0
       // Reserves the id outside of the transaction.
-      const created = { kind: 'create', body: returnOf(id, status, restocked) } as const
+      const created = { kind: 'create', body: returnOf(id, refund.restocked) } as const
       const planned = isNew ? await planChange(caller, rma, created) : null
-      const isChanged = restocked.length > 0 || (state.paid !== null && status !== state.paid.RMAStatusID)
-      const change = { id, returnId, isChanged, planned, unchanged, ...refund }
-      return inChange(caller, (tx) => recordUnderLock(tx, change), remember)
+      return inChange(caller, (tx) => recordUnderLock(tx, { id, returnId, planned, unchanged, ...refund }), remember)
     },
     messages: {
       isDone: 'This form has recorded a refund already. If you want to record this one too, press the button again',
@@ -219,24 +195,21 @@ interface Recording extends ReturnType<typeof readRefund> {
   readonly id: number
   /** The return that is paid back; 0: none, or the one that is `planned`. */
   readonly returnId: number
-  /** Whether that return changes. */
-  readonly isChanged: boolean
   readonly planned: PlannedChange | null
   readonly unchanged: (shown: string) => void
 }
 
 /** Locks the return, the order and products in this order, as everywhere; the number of the refund comes behind them (refunds.ts). */
 async function recordUnderLock(tx: Caller, recording: Recording): Promise<Scalar> {
-  const { id, returnId, isChanged, planned, unchanged, body, status, restocked } = recording
+  const { id, returnId, planned, unchanged, body, restocked } = recording
   if (returnId !== 0) await lockRecord(tx, rma, returnId, [])
   await lockRecord(tx, orders, id, [])
   unchanged(await shownOf(tx, id, await getRecord(tx, orders, id)))
   let RMAID = returnId
   if (planned !== null) {
     RMAID = Number(await changeRecord(tx, rma, { kind: 'create', body: {} }, { planned }))
-  } else if (isChanged) {
-    const changed = await restockedReturn(tx, returnId, status, restocked)
-    await changeRecord(tx, rma, { kind: 'update', id: returnId, body: changed })
+  } else if (restocked.length > 0) {
+    await changeRecord(tx, rma, { kind: 'update', id: returnId, body: await restockedReturn(tx, returnId, restocked) })
   }
   const list = orders.subResources.Transactions as NestedSubResource
   return changeRecord(tx, orders, { kind: 'add-item', id, list, body: { ...body, RMAID } })

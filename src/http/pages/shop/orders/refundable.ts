@@ -9,10 +9,10 @@ import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import type { OrderRecord } from '../../../../shop/resources/orders/orders.ts'
 import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
+import type { Extent } from '../../../../shop/resources/orders/refund-amounts.ts'
 import { type KnownRefund, readRefunds, refundedExtent } from '../../../../shop/resources/orders/refunds.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import {
-  goodsOf,
   type ReturnedLine,
   readReturnedLines,
   returnedItems,
@@ -26,93 +26,73 @@ import { rma } from '../../../../shop/resources/rma/rma.ts'
 
 type ReturnRecord = RecordOf<typeof rma>
 
-/** The return that a refund pays back: as programs read it, with its rows. */
-interface PaidReturn {
-  readonly record: ReturnRecord
-  readonly rows: readonly Row[]
-}
-
 /** Returns what may be refunded of the lines of an order, of its shipping costs and in all. `returnId`: for which return; 0: for none. */
 export async function readRefundable(caller: Caller, order: OrderRecord, returnId: number) {
   const { OrderID: id } = order
-  const paid = returnId === 0 ? null : await readReturn(caller, id, returnId)
+  const mayReturn = allows(caller.privileges, rma.privilege, 'write')
+  if (returnId !== 0 && !mayReturn)
+    throw new StoreFailure('forbidden', 'Your role in this store does not change returns')
   const refunds = await readRefunds(caller, id)
-  const returned = await readReturnedLines(caller, id)
   const before = refundedExtent(refunds)
-  const figures = orderFigures(order, caller.store.currency)
   const isLive = holdsStock(order.OrderStatusID)
-  const left = returned.map(({ row }) =>
-    above0(exact(Number(row.quantity)) - (before.pieces.get(Number(row.id)) ?? 0n)),
-  )
-  const wanted = paid === null ? null : sharesOf(returned, left, ofReturn(paid, refunds, returned))
-  const mayReturn = isLive && allows(caller.privileges, rma.privilege, 'write')
-  const restockable = !mayReturn ? [] : restockableOf(returned, left, paid)
-  const lines = figures.lines.map((line, at) => ({
-    ...line,
-    /** The names of its fields begin with this and a dot. */
-    field: `Item.${line.id}`,
-    row: returned[at]?.row as Row,
-    returned: toNumber(returned[at]?.returned ?? 0n),
-    refunded: toNumber(before.pieces.get(line.id) ?? 0n),
-    left: toNumber(left[at] ?? 0n),
-    /** What the form begins with: what the return has, and all that is left of a cancelled order. */
-    wanted: toNumber(wanted?.[at] ?? (isLive ? 0n : (left[at] ?? 0n))),
-    restockable: toNumber(restockable[at] ?? 0n),
-  }))
-  return {
-    paid: paid?.record ?? null,
-    before,
-    lines,
-    /** Of the shipping costs. */
-    shippingLeft: Math.max(toNumber(exact(figures.shipping) - before.shipping), 0),
-    isLive,
-    payments: paymentsOf(order),
-  }
+  const known = await readReturnedLines(caller, id)
+  const left = known.map(({ row }) => lessRefunded(row, before))
+  const ofReturn = returnId === 0 ? null : await readReturn(caller, id, returnId, { refunds, left })
+  const figures = orderFigures(order, caller.store.currency)
+  const lines = figures.lines.map((line, at) => {
+    const { row, returned } = known[at] as ReturnedLine
+    const { quantity } = left[at] as { quantity: number }
+    const restockable = ofReturn?.restockable[at] ?? exact(line.quantity) - returned
+    return {
+      ...line,
+      /** The names of its fields begin with this and a dot. */
+      field: `Item.${line.id}`,
+      row,
+      returned: toNumber(returned),
+      refunded: toNumber(before.pieces.get(line.id) ?? 0n),
+      left: quantity,
+      /** What the form begins with: what the return has, and all that is left of a cancelled order. */
+      wanted: toNumber(ofReturn?.wanted[at] ?? (isLive ? 0n : exact(quantity))),
+      /** Of pieces that no return has, or that the return has and that are not back. */
+      restockable: isLive && mayReturn && row.productId !== null ? Math.max(toNumber(restockable), 0) : 0,
+    }
+  })
+  const shippingLeft = Math.max(toNumber(exact(figures.shipping) - before.shipping), 0)
+  return { before, lines, shippingLeft, isLive, payments: paymentsOf(order) }
 }
 
 export type Refundable = Awaited<ReturnType<typeof readRefundable>>
 
-async function readReturn(caller: Caller, orderId: number, id: number): Promise<PaidReturn> {
-  if (!allows(caller.privileges, rma.privilege, 'write'))
-    throw new StoreFailure('forbidden', 'Your role in this store does not change returns')
+/** A line with what is not refunded as its quantity. */
+function lessRefunded(row: Row, { pieces }: Extent): Row {
+  const left = exact(Number(row.quantity)) - (pieces.get(Number(row.id)) ?? 0n)
+  return { ...row, quantity: Math.max(toNumber(left), 0) }
+}
+
+/**
+ * What of each line a return has to be paid back, which is what was received or, before anything is, what it has; and what of it is not
+ * back in stock.
+ */
+async function readReturn(
+  caller: Caller,
+  orderId: number,
+  id: number,
+  { refunds, left }: { readonly refunds: readonly KnownRefund[]; readonly left: readonly Row[] },
+) {
   const record: ReturnRecord = JSON.parse(await getRecord(caller, rma, id))
   if (record.OrderID !== orderId) throw notFound(rma, id)
-  return { record, rows: await readRows(caller, rmaItemList, id) }
-}
-
-/** What a return has to be paid back, by goods: what was received of it or, before anything is, what it has; less what was refunded for it. */
-function ofReturn({ record, rows }: PaidReturn, refunds: readonly KnownRefund[], lines: readonly ReturnedLine[]) {
+  const rows = await readRows(caller, rmaItemList, id)
+  const { pieces } = refundedExtent(refunds.filter(({ rmaId }) => rmaId === id))
+  const paid = left.map((row) => ({ ...row, quantity: toNumber(pieces.get(Number(row.id)) ?? 0n) }))
   const isReceived = rows.some(({ receivedQuantity }) => Number(receivedQuantity) > 0)
-  const sums = sumByGoods(rows, isReceived ? 'receivedQuantity' : 'returnQuantity')
-  const { pieces } = refundedExtent(refunds.filter(({ rmaId }) => rmaId === record.RMAID))
-  for (const { row, goods } of lines) sums.set(goods, (sums.get(goods) ?? 0n) - (pieces.get(Number(row.id)) ?? 0n))
-  return sums
-}
-
-/** Shares sums by goods out to the lines, to each what is left of it at most. */
-function sharesOf(lines: readonly ReturnedLine[], left: readonly bigint[], sums: ReadonlyMap<string, bigint>) {
-  return sharedByGoods(
-    lines.map(({ row }, at) => ({ ...row, quantity: toNumber(left[at] ?? 0n) })),
-    sums,
-  )
-}
-
-/** How many pieces of each line a refund may put back into stock: those that no return has, or those of its return that are not back. */
-function restockableOf(lines: readonly ReturnedLine[], left: readonly bigint[], paid: PaidReturn | null): bigint[] {
-  const ofGoods = new Map<string, bigint>()
-  for (const row of paid?.rows ?? []) {
-    const rest = exact(Number(row.returnQuantity)) - exact(Number(row.restockQuantity))
-    ofGoods.set(goodsOf(row), (ofGoods.get(goodsOf(row)) ?? 0n) + above0(rest))
+  const shares = (sums: Map<string, bigint>, less: ReadonlyMap<string, bigint>) => {
+    for (const [goods, quantity] of less) sums.set(goods, (sums.get(goods) ?? 0n) - quantity)
+    return sharedByGoods(left, sums)
   }
-  const shares = sharesOf(lines, left, ofGoods)
-  return lines.map(({ row, returned }, at) => {
-    if (row.productId === null) return 0n
-    return paid === null ? above0(exact(Number(row.quantity)) - returned) : (shares[at] ?? 0n)
-  })
-}
-
-function above0(amount: bigint): bigint {
-  return amount > 0n ? amount : 0n
+  return {
+    wanted: shares(sumByGoods(rows, isReceived ? 'receivedQuantity' : 'returnQuantity'), sumByGoods(paid, 'quantity')),
+    restockable: shares(sumByGoods(rows, 'returnQuantity'), sumByGoods(rows, 'restockQuantity')),
+  }
 }
 
 /** What the form of a refund is about, as one text: the order, what its returns have, and what was refunded. */
@@ -127,31 +107,28 @@ export interface Restocked {
 }
 
 /** A return, as a body of REST, of goods that have arrived and go back into stock. */
-export function returnOf(OrderID: number, status: number, restocked: readonly Restocked[]) {
+export function returnOf(OrderID: number, restocked: readonly Restocked[]) {
   const RMAItemList = restocked.map(({ row, quantity }) => ({
     CatalogID: row.productId,
     SKU: row.sku,
     ...{ ReturnQuantity: quantity, ReceivedQuantity: quantity, RestockQuantity: quantity },
   }))
-  return { OrderID, RMAStatusID: status, RMAItemList }
+  return { OrderID, RMAItemList }
 }
 
 /** The change of a return, as a body of REST, that puts so many pieces of its goods back into stock beside those that are there. */
-export async function restockedReturn(tx: Caller, id: number, status: number, restocked: readonly Restocked[]) {
+export async function restockedReturn(tx: Caller, id: number, restocked: readonly Restocked[]) {
   const { RMAItemList }: ReturnRecord = JSON.parse(await getRecord(tx, rma, id))
   const rows = await readRows(tx, rmaItemList, id)
-  const left = sumByGoods(
+  const rest = sumByGoods(
     restocked.map(({ row, quantity }) => ({ ...row, quantity })),
     'quantity',
   )
+  const rooms = rows.map((row) => ({ ...row, quantity: Number(row.returnQuantity) - Number(row.restockQuantity) }))
+  const more = sharedByGoods(rooms, rest)
   const items = RMAItemList.map((item, at) => {
-    const goods = goodsOf(rows[at] as Row)
-    const [rest, room] = [left.get(goods) ?? 0n, above0(exact(item.ReturnQuantity) - exact(item.RestockQuantity))]
-    const more = rest < room ? rest : room
-    left.set(goods, rest - more)
-    const RestockQuantity = toNumber(exact(item.RestockQuantity) + more)
-    const ReceivedQuantity = more > 0n ? Math.max(item.ReceivedQuantity, RestockQuantity) : item.ReceivedQuantity
-    return { ...item, ReceivedQuantity, RestockQuantity }
+    const RestockQuantity = toNumber(exact(item.RestockQuantity) + (more[at] ?? 0n))
+    return { ...item, RestockQuantity, ReceivedQuantity: Math.max(item.ReceivedQuantity, RestockQuantity) }
   })
-  return { RMAStatusID: status, RMAItemList: items }
+  return { RMAItemList: items }
 }
