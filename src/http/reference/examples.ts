@@ -140,9 +140,10 @@ export const examples: Examples = {
   createOrderTransaction: {
     body: {
       TransactionType: 'Refund',
-      TransactionAmount: 5,
+      TransactionAmount: 6,
       TransactionMethod: 'Card',
       RefundItemList: [{ ItemIndexID: 1, RefundQuantity: 1, RefundAmount: 5 }],
+      RefundTaxAmount: 1,
     },
   },
   updateOrderTransactions: { body: [{ TransactionIndexID: 1, TransactionReference: 'ref-1' }] },

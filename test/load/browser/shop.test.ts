@@ -27,7 +27,7 @@ const pages = {
     ...under('/admin', 'people/roles/{roleId} audit outbox outbox/{mailId}'),
     ...under('/admin/orders/1', 'invoice shipments/0 lines addresses payments'),
     ...under('/admin/orders/1', 'payments/{transactionId}/void returns/new returns/1 fields events'),
-    ...under('/admin/orders/1', 'edit?section=items'),
+    ...under('/admin/orders/1', 'edit?section=items refund refund?return=1 credit-notes/{refundId}'),
     ...under('/admin/products/2', 'edit?section=option-sets edit?section=description'),
     ...under('/admin/products/2', 'edit?section=related-products stock options prices categories history'),
     ...under('/admin/csv', '{markedId} {markedId}?show=errors {mappingId}/columns {formerId}'),

@@ -8,13 +8,16 @@ import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { exact, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
-import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { isVoid, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { type KnownRefund, readRefunds } from '../../../../shop/resources/orders/refunds.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { idIn } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
@@ -88,8 +91,7 @@ async function slipPage(
   if (lines > LINES_MAX && all.length > 1) {
     throw refused('ids', `These orders have ${lines} lines. Choose fewer: together ${LINES_MAX} at most`)
   }
-  const documents = await readDocuments(caller.db, caller.store.id)
-  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
+  const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
   const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
   const [first] = slips
@@ -99,13 +101,68 @@ async function slipPage(
     title,
     locale,
     data: {
-      documents: linesOf(documents),
+      documents,
       slips,
       back,
       headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
       signedAmount,
       typeName,
     },
+  }
+}
+
+/** What the documents of a store have in common, and in which language they are. */
+async function paperOf(request: FastifyRequest, { db, store }: Caller) {
+  const documents = await readDocuments(db, store.id)
+  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
+  return { documents: linesOf(documents), locale, format }
+}
+
+/** Prints the credit note of a refund. */
+export async function creditNotePage(asked: OrderRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  const { caller, id, record: order } = asked
+  const refund = (await readRefunds(caller, id)).find((one) => one.id === idIn(asked, 'transactionId'))
+  if (!refund?.number) throw new StoreFailure('not-found', 'This order has no such credit note')
+  const { documents, locale, format } = await paperOf(request, caller)
+  const title = t('Credit note {number}', { number: refund.number })
+  const slip = {
+    order,
+    invoice: invoiceOf(order),
+    billTo: format.postalAddress(order, 'Billing'),
+    note: noteOf(order, refund, caller.store.currency),
+  }
+  const data = { documents, slips: [slip], back: backTo(order), headOf: () => title }
+  return { template: '/pages/shop/orders/credit-note', title, locale, data }
+}
+
+/** A credit note, to be read: what its refund says that it is for, and what of its total that leaves open. */
+function noteOf(
+  order: OrderRecord,
+  { id, number, amount, counts, items, shipping, tax }: KnownRefund,
+  currency: string,
+) {
+  const transaction = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === id)
+  const figures = new Map(orderFigures(order, currency).lines.map((line) => [line.id, line]))
+  const lines = items.map(({ ItemIndexID, RefundQuantity = 0, RefundAmount = 0 }) => {
+    const { sku = '', name = t('Goods that are no longer in the order'), choices = [] } = figures.get(ItemIndexID) ?? {}
+    // 0 is also what a program sends that does not say it.
+    return { sku, name, choices, quantity: RefundQuantity, amount: RefundAmount === 0 ? null : RefundAmount }
+  })
+  const parts = sum([shipping, tax, ...lines.map((line) => line.amount ?? 0)].map(exact))
+  const other = parts > 0n ? toNumber(exact(amount) - parts) : 0
+  const sums = [
+    [t('Shipping'), shipping],
+    [t('Tax'), tax],
+    [t('Other'), other],
+  ] as const
+  return {
+    number,
+    isVoid: !counts,
+    date: transaction?.TransactionDateTime ?? '',
+    method: transaction?.TransactionMethod ?? '',
+    lines,
+    sums: sums.filter(([, part]) => part !== 0),
+    total: amount,
   }
 }
 
@@ -140,8 +197,8 @@ function slipOf(
   const later = all.filter((parcel) => parcel !== own && isToCome(parcel)).flatMap(({ lines }) => lines)
   return {
     order,
-    // What was written down by mistake is not the customer's business.
-    transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
+    // What was written down by mistake is not the customer's business, and an invoice stays what it was: refunds have credit notes.
+    transactions: order.TransactionList.filter((paid) => !isVoid(paid.TransactionType) && signedAmount(paid) >= 0),
     invoice: invoiceOf(order),
     figures,
     billTo: format.postalAddress(order, 'Billing'),
@@ -150,6 +207,5 @@ function slipOf(
     count: all.length,
     isOfOne: only !== null && all.length > 1,
     later: only === null ? [] : later,
-    payments: paymentsOf(order),
   }
 }

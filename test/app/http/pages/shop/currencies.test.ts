@@ -56,8 +56,11 @@ test.each([
   const payment = await opened(merchant, payments)
   expect(payment.fields.TransactionAmount).toBe(String(Number(OrderAmount)))
   expectSaved(await payment.send({}), '/admin/orders/1?notice=payment-recorded')
-  const refund = { TransactionType: 'Refund', TransactionAmount: SalesTax }
-  expectSaved(await (await opened(merchant, payments)).send(refund), '/admin/orders/1?notice=refund-recorded')
+  const refund = { TransactionAmount: SalesTax, TransactionResponseText: 'Goodwill' }
+  expectSaved(
+    await (await opened(merchant, '/admin/orders/1/refund')).send(refund),
+    '/admin/orders/1?notice=refund-recorded',
+  )
   await shop.add('/RMA', { OrderID: 1, RMAItemList: [{ CatalogID: 1, SKU: 'LAMP', ReturnQuantity: 1 }] })
 
   const OtherAmount = (0).toFixed(OrderAmount.split('.')[1]?.length ?? 0)

@@ -97,6 +97,11 @@ const pages: readonly {
     en: ['The refund is recorded.'],
   },
   {
+    url: '/admin/orders/1/refund',
+    de: ['Erstattung zur Bestellung AB-1000', 'Kann erstattet werden', 'Zurückgegeben', 'Erstattung erfassen'],
+    en: ['Refund of order AB-1000', 'Can be refunded', 'Returned', 'Record the refund'],
+  },
+  {
     url: '/admin/orders/new',
     de: [
       'Neue Bestellung',
