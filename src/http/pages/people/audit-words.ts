@@ -59,6 +59,7 @@ const names: Readonly<Record<string, Text>> = {
   cartApiEnabled: t('cartAPI'),
   caughtUp: t('sent later'),
   changed: t('changed'),
+  country: t('country'),
   currency: t('currency'),
   documentFooter: t('at the foot of invoices'),
   documentLocale: t('language of documents'),

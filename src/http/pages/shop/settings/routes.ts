@@ -27,7 +27,7 @@ import { documentsPage, saveDocuments } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 import { savedPage } from './saved-page.ts'
 
-const zones = Intl.supportedValuesOf('timeZone')
+const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, names for returns and documents. */
@@ -45,14 +45,20 @@ export function settingsPages(app: FastifyInstance, services: AccessServices): v
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
   const store = await storeWithKey(caller, caller.store.id)
-  const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
+  const values = {
+    Name: store.name,
+    SecureURL: store.secureUrl,
+    Currency: store.currency,
+    TimeZone: store.timeZone,
+    Country: store.country,
+  }
   const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit }
   return { template: '/pages/shop/settings/settings', title: t('Settings'), values, data }
 }
 
 async function saveSettings({ caller, typed }: Sent<PageRequest>, actor: Actor, services: AccessServices) {
-  const { Name, SecureURL, Currency, TimeZone } = typed
-  const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone })
+  const { Name, SecureURL, Currency, TimeZone, Country } = typed
+  const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone, Country })
   await updateStore(services, caller.store.id, changes, actor)
 }
 
