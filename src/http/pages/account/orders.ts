@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Person } from '../../../access/people/sessions.ts'
+import { readLogoAddress } from '../../../access/stores/logo.ts'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
 import type { Prisma } from '../../../foundation/database/generated/client.ts'
 import { type Format, shippingAddress } from '../../../foundation/texts/format.ts'
@@ -48,7 +49,8 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       if (older !== null) reply.header('link', `<${older}>; rel="next"`)
       return shown.map((order) => orderRecord(order, store))
     }
-    const data = { orders: shown, older, isFirst: before === undefined }
+    const logo = await readLogoAddress(services.db, store.id)
+    const data = { orders: shown, older, isFirst: before === undefined, logo }
     return sendPage(reply, {
       template: '/pages/account/orders',
       title: t('Your orders · {store}', { store: store.name }),
@@ -62,7 +64,11 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
     if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }), store)
     const order = await findOrder(services, store, where, languageFor(request).format)
     const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
-    return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
+    return sendPage(reply, {
+      template: '/pages/account/order',
+      title,
+      data: { order, logo: await readLogoAddress(services.db, store.id) },
+    })
   })
 }
 

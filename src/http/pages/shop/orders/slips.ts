@@ -111,9 +111,9 @@ async function slipPage(
   }
 }
 
-function linesOf({ seller, taxNumbers, footer }: Documents) {
+function linesOf({ seller, taxNumbers, footer, phone, logo }: Documents) {
   const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
+  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), phone, logo }
 }
 
 type Slip = ReturnType<typeof slipOf>

@@ -1,34 +1,82 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
 import {
   changedDocuments,
   FOOTER_LENGTH_MAX,
+  PHONE_LENGTH_MAX,
   readDocuments,
   SELLER_LENGTH_MAX,
   TAX_NUMBERS_LENGTH_MAX,
   updateDocuments,
 } from '../../../../access/stores/documents.ts'
+import { LOGO_BYTES_MAX, saveLogo } from '../../../../access/stores/logo.ts'
 import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { actorOf, type CallerServices } from '../../../html/request.ts'
+import { receiveFile, takeUploads } from '../../../html/upload.ts'
+import { readRequest, storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 
 /** What invoices and packing slips have of the store. */
 export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
-  const { seller, taxNumbers, footer, locale } = await readDocuments(caller.db, caller.store.id)
+  const { seller, phone, taxNumbers, footer, locale, logo } = await readDocuments(caller.db, caller.store.id)
   return {
     template: '/pages/shop/settings/documents',
     title: t('Invoices and packing slips'),
-    values: { Seller: seller, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
+    values: { Seller: seller, Phone: phone, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
     data: {
+      logo,
       choices: [['', t('As for whoever prints them')], ...Object.entries(locales)],
-      lengthMax: { seller: SELLER_LENGTH_MAX, taxNumbers: TAX_NUMBERS_LENGTH_MAX, footer: FOOTER_LENGTH_MAX },
+      lengthMax: {
+        seller: SELLER_LENGTH_MAX,
+        phone: PHONE_LENGTH_MAX,
+        taxNumbers: TAX_NUMBERS_LENGTH_MAX,
+        footer: FOOTER_LENGTH_MAX,
+      },
     },
   }
 }
 
 export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
-  const { Seller, TaxNumbers, Footer, Locale } = typed
-  const given = readInput(changedDocuments, { Seller, TaxNumbers, Footer, Locale })
+  const { Seller, Phone, TaxNumbers, Footer, Locale } = typed
+  const given = readInput(changedDocuments, { Seller, Phone, TaxNumbers, Footer, Locale })
   await updateDocuments(caller, caller.store.id, given, actor)
+}
+
+const address = '/admin/settings/documents'
+
+/** Adds the forms that set and remove the logo. */
+export function logoForms(app: FastifyInstance, services: CallerServices): void {
+  const pages = adminPages(app, ['Settings', 'write'])
+  storePages(pages, services).form(
+    `${address}/logo/remove`,
+    async ({ caller }, { request }) => {
+      await saveLogo(caller, caller.store, null, actorOf(request))
+      return `${address}?notice=settings-saved#logo`
+    },
+    documentsPage,
+  )
+  app.register(async (scope) => {
+    takeUploads(scope)
+    adminPages(scope, ['Settings', 'write']).upload(
+      `${address}/logo`,
+      (request, reply) => receiveLogo(readRequest(request, services), reply),
+      (request) => documentsPage(readRequest(request, services)),
+    )
+  })
+}
+
+async function receiveLogo({ caller }: PageRequest, reply: FastifyReply): Promise<string> {
+  await receiveFile(reply, LOGO_BYTES_MAX, async ({ bytes }) => {
+    const picture = await Array.fromAsync(bytes).catch((error) => {
+      const isTooLarge = error instanceof StoreFailure && error.code === 'body-too-large'
+      throw isTooLarge ? new StoreFailure(error.code, 'The logo is larger than 1 MB. Choose a smaller one.') : error
+    })
+    await saveLogo(caller, caller.store, Buffer.concat(picture), actorOf(reply.request))
+  })
+  return `${address}?notice=settings-saved#logo`
 }

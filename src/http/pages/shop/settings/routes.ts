@@ -23,7 +23,7 @@ import { actorOf, type Form, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
-import { documentsPage, saveDocuments } from './documents.ts'
+import { documentsPage, logoForms, saveDocuments } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 import { savedPage } from './saved-page.ts'
 
@@ -41,6 +41,7 @@ export function settingsPages(app: FastifyInstance, services: AccessServices): v
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
   returnListPages(app, services)
+  logoForms(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {

@@ -166,6 +166,7 @@ test('another store’s slips do not exist', async () => {
 const documents = '/admin/settings/documents'
 const settings = {
   Seller: 'Lamps & Co\r\nHafenstraße 3\r\n50667 Köln',
+  Phone: '+49 221 1',
   TaxNumbers: 'DE123456789',
   Footer: 'Thank you',
   Locale: 'de-DE',
@@ -176,7 +177,14 @@ test('documents have the seller, tax numbers and footer of the settings, in thei
   expect((await merchant.submit(documents, settings)).headers.location).toBe(`${documents}?notice=settings-saved`)
   const [invoice = ''] = sheets((await merchant.open('/admin/orders/1/invoice', { 'accept-language': 'en-US' })).body)
   for (const text of [
-    ...['Lamps &amp; Co</p>', 'Hafenstraße 3<br>50667 Köln<br>', 'DE123456789', 'Thank you', 'Rechnung AB-1000'],
+    ...[
+      'Lamps &amp; Co</p>',
+      'Hafenstraße 3<br>50667 Köln<br>',
+      '+49 221 1',
+      'DE123456789',
+      'Thank you',
+      'Rechnung AB-1000',
+    ],
     ...['Rechnungs- und Bestelldatum: 10. März 2026', '50667 Köln<br>Deutschland<br>', '127,50'],
   ]) {
     expect(invoice).toContain(text)
@@ -187,7 +195,7 @@ test('documents have the seller, tax numbers and footer of the settings, in thei
   expect(slip).not.toMatch(/DE123456789|Thank you/)
   expect((await merchant.open('/admin/audit')).body).toContain('seller on documents: none → Lamps &amp; Co')
 
-  await merchant.submit(documents, { Seller: '', TaxNumbers: '', Footer: '', Locale: '' })
+  await merchant.submit(documents, { Seller: '', Phone: '', TaxNumbers: '', Footer: '', Locale: '' })
   const [plain = ''] = sheets((await merchant.open('/admin/orders/1/invoice', { 'accept-language': 'en-US' })).body)
   expect(plain).toContain('Invoice AB-1000')
   expect(plain).toContain(shop.store.name)
@@ -195,6 +203,7 @@ test('documents have the seller, tax numbers and footer of the settings, in thei
 
 test.each([
   { field: 'Seller', value: 'x'.repeat(501), says: 'must be a text of at most 500 characters' },
+  { field: 'Phone', value: '1\n2', says: 'must be a text of 0 to 50 characters on one line' },
   { field: 'TaxNumbers', value: 'DE\u0000', says: 'must be a text of at most 200 characters' },
   { field: 'Locale', value: 'fr-FR', says: 'must be one of en-US' },
 ])('a wrong $field of documents is refused beside it, and nothing is stored', async ({ field, value, says }) => {

@@ -2,8 +2,8 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { type Form, isUpload } from '../../../html/request.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type Form, isUpload } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
