@@ -17,6 +17,7 @@ import { readParcels } from '../../../shop/resources/orders/parcels.ts'
 import { paymentsOf } from '../../../shop/resources/orders/payments.ts'
 import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
+import { readCarriers, trackingLink } from '../../../shop/resources/orders/tracking.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
@@ -122,7 +123,7 @@ export async function findOrder(
   if (!row) throw notFound(orders, where.id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
   const record: OrderRecord = JSON.parse(await getRecord(caller, orders, row.id))
-  const statuses = await readStatusTexts({ db: services.db, store })
+  const [statuses, carriers] = await Promise.all([readStatusTexts({ db: services.db, store }), readCarriers(caller)])
   const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
@@ -131,6 +132,7 @@ export async function findOrder(
     /** As entered. Empty: not shipped yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
+    trackingLink: trackingLink(carriers, shipment),
     address: format.shippingAddress(record, shipment),
   }))
   return {

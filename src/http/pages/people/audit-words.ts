@@ -57,6 +57,7 @@ const names: Readonly<Record<string, Text>> = {
   callbackUrl: t('callback address'),
   cartApiAddresses: t('cartAPI from'),
   cartApiEnabled: t('cartAPI'),
+  carriers: t('carriers'),
   caughtUp: t('sent later'),
   changed: t('changed'),
   country: t('country'),
