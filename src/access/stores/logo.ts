@@ -32,56 +32,37 @@ export async function readLogo({ db }: Pick<DataServices, 'db'>, storeId: number
 export async function saveLogo(
   { db, now }: DataServices,
   { id: storeId, name }: Pick<Caller['store'], 'id' | 'name'>,
-  picture: Uint8Array | null,
+  picture: Buffer | null,
   actor: Actor,
 ): Promise<void> {
-  const type = picture && typeOf(Buffer.from(picture.buffer, picture.byteOffset, picture.byteLength))
+  const head = picture && headOf(picture)
+  if (picture !== null && head === null) throw wrongField('file', 'must be a PNG or JPEG picture')
+  if (head?.sides.some((side) => side < 1 || side > SIDE_MAX)) {
+    throw wrongField('file', `must have a width and a height of 1 to ${SIDE_MAX} pixels`)
+  }
   await inTransaction(db, async (tx) => {
     await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
     const before = await tx.storeLogo.findUnique({ where: { storeId }, select: { type: true, updatedAt: true } })
     await tx.storeLogo.deleteMany({ where: { storeId } })
-    if (picture !== null && type !== null) {
+    if (picture !== null && head !== null) {
       // Browsers keep what was at an address: two logos of a moment need two.
       const updatedAt = new Date(Math.max(now().getTime(), (before?.updatedAt.getTime() ?? 0) + 1))
-      await tx.storeLogo.create({ data: { storeId, type, bytes: Uint8Array.from(picture), updatedAt } })
+      await tx.storeLogo.create({ data: { storeId, type: head.type, bytes: Uint8Array.from(picture), updatedAt } })
     }
-    const details = { logo: { from: before?.type ?? null, to: type } }
+    const details = { logo: { from: before?.type ?? null, to: head?.type ?? null } }
     await recordAudit(tx, now, { actor, target: name, storeId, action: 'store.changed', details })
   })
 }
 
-/** Returns the media type of a picture by what its first bytes say. The picture itself is not decoded. */
-function typeOf(picture: Buffer): 'image/png' | 'image/jpeg' {
-  const ofPng = pngSides(picture)
-  const sides = ofPng ?? jpegSides(picture)
-  if (sides === null) throw wrongField('file', 'must be a PNG or JPEG picture')
-  if (sides.some((side) => side < 1 || side > SIDE_MAX)) {
-    throw wrongField('file', `must have a width and a height of 1 to ${SIDE_MAX} pixels`)
-  }
-  return ofPng === null ? 'image/jpeg' : 'image/png'
-}
-
-type Sides = readonly [width: number, height: number]
-
-/** From the chunk with which a PNG picture begins. */
-function pngSides(picture: Buffer): Sides | null {
+/** Returns the media type and the sides of a picture by its first bytes, or null for none of PNG or JPEG. Nothing is decoded. */
+function headOf(picture: Buffer) {
   const isPng = picture.length >= 24 && picture.toString('latin1', 0, 16) === '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'
-  return isPng ? [picture.readUInt32BE(16), picture.readUInt32BE(20)] : null
-}
-
-/** Codes in the range of frames that begin none: tables, and a reserved one. */
-const noFrames = [0xc4, 0xc8, 0xcc]
-
-/** From the first frame of a JPEG picture, which segments of known lengths precede. */
-function jpegSides(picture: Buffer): Sides | null {
+  if (isPng) return { type: 'image/png', sides: [picture.readUInt32BE(16), picture.readUInt32BE(20)] }
   if (picture.toString('latin1', 0, 3) !== '\xff\xd8\xff') return null
-  for (let at = 2; at + 9 <= picture.length && picture[at] === 0xff; ) {
-    const code = picture.readUInt8(at + 1)
-    if (code >= 0xc0 && code <= 0xcf && !noFrames.includes(code)) {
-      return [picture.readUInt16BE(at + 7), picture.readUInt16BE(at + 5)]
-    }
-    // Segments may be filled up by further bytes of 0xff.
-    at += code === 0xff ? 1 : 2 + picture.readUInt16BE(at + 2)
+  // Segments of known lengths precede the frame of a JPEG picture.
+  for (let at = 2; at + 9 <= picture.length && picture[at] === 0xff; at += 2 + picture.readUInt16BE(at + 2)) {
+    const isFrame = /^[\xc0-\xc3\xc5-\xc7\xc9-\xcb\xcd-\xcf]$/.test(picture.toString('latin1', at + 1, at + 2))
+    if (isFrame) return { type: 'image/jpeg', sides: [picture.readUInt16BE(at + 7), picture.readUInt16BE(at + 5)] }
   }
   return null
 }

@@ -158,7 +158,7 @@ async function discard(body: Readable, reply: FastifyReply): Promise<void> {
 
 function tooLarge(bytesMax: number): StoreFailure {
   const size = `${bytesMax / 1024 / 1024} MB`
-  return new StoreFailure('body-too-large', `The file is larger than ${size}. Divide it into several files.`)
+  return new StoreFailure('body-too-large', `The file is larger than ${size}. Choose a smaller one.`)
 }
 
 /** Throws the failure that other forms get from the plugin. The fields become the body, as of a form without a file. */

@@ -7,7 +7,6 @@ import type { SignInServices } from '../../access/people/sign-in.ts'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
-import { logoRoute } from '../html/logo.ts'
 import { pagesFor } from '../html/page-routes.ts'
 import { registerRoutes, type ServicesOf } from '../server/json/json-routes.ts'
 import { customerOrders } from './account/orders.ts'
@@ -63,8 +62,7 @@ export type PagesServices = GuardServices &
 
 /** Adds all pages for browsers. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
-  assetRoutes(app)
-  logoRoute(app, services)
+  assetRoutes(app, services)
   pagesFor(app, 'anyone').page('/', () => startPage(services))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)

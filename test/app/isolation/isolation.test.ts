@@ -452,7 +452,7 @@ GET /developers/applications  GET /developers/applications/new  GET /developers/
 GET /oauth/authorize  GET /account/*  GET /admin/*  GET /developers/*
 POST /account/sign-in  POST /account/sign-out  POST /admin/account/password  POST /admin/applications  POST /admin/developers
 POST /admin/modules/cartapi  POST /admin/modules/cartapi/user-key  POST /admin/modules/rest-api/subscribe  POST /admin/settings
-POST /admin/settings/documents  POST /admin/settings/documents/logo  POST /admin/settings/documents/logo/remove  POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/settings/returns/methods  POST /admin/settings/returns/reasons  POST /admin/settings/returns/statuses  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores
+POST /admin/settings/documents  POST /admin/settings/documents/logo  POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/settings/returns/methods  POST /admin/settings/returns/reasons  POST /admin/settings/returns/statuses  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores
 POST /admin/webhooks  POST /developers/account/password  POST /developers/applications  POST /developers/sign-in  POST /developers/sign-out
 POST /developers/sign-up  POST /oauth/authorize
 GET /admin/account/factors  GET /admin/account/factors/authenticator  POST /admin/account/factors/authenticator  POST /admin/account/factors/authenticator/confirm

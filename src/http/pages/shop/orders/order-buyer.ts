@@ -53,8 +53,7 @@ export async function lookUpBuyer(caller: Caller, sent: Form) {
   const former = isOther && isNumber(formerId) ? await readWholeBuyer(caller, Number(formerId)) : null
   const isAsked = TakeAddresses !== undefined
   const sentAgain = { ...form, CustomerID: id }
-  const filled =
-    isAsked || isOther ? withAddresses(sentAgain, { former, buyer, isAsked, country: caller.store.country }) : sentAgain
+  const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked, caller.store.country) : sentAgain
   return {
     /** With the number of the customer in place of words that one customer fits, and the addresses of one newly chosen. */
     form: filled,
@@ -101,21 +100,13 @@ async function findNamesake(caller: Caller, email: string): Promise<Buyer | null
   return id === null ? null : readWholeBuyer(caller, id)
 }
 
-interface Change {
-  readonly former: Buyer | null
-  readonly buyer: Buyer | null
-  readonly isAsked: boolean
-  /** With which the addresses of nobody begin. */
-  readonly country: string
-}
-
 /** Gives the form the addresses of the customer, but where somebody typed others than those of the former one. */
-function withAddresses(form: Form, { former, buyer, isAsked, country }: Change): Form {
-  const isAsIn = (names: readonly string[], stored: Buyer['billing'] | undefined) =>
-    names.every((name) => {
-      const isFromStart = stored === undefined && name.endsWith('Country')
-      return isFromStart || textIn(form, name).trim() === (stored?.[name] ?? '').trim()
-    })
+function withAddresses(form: Form, former: Buyer | null, buyer: Buyer | null, isAsked: boolean, country: string): Form {
+  const typed = (name: string) => textIn(form, name).trim()
+  // A country alone, with which a form begins, is nothing that somebody typed.
+  const none = { BillingCountry: typed('BillingCountry'), ShipmentCountry: typed('ShipmentCountry') }
+  const isAsIn = (names: readonly string[], stored: Buyer['billing'] = none) =>
+    names.every((name) => typed(name) === (stored[name] ?? '').trim())
   const isBillingFree = isAsked || isAsIn(billingNames, former?.billing)
   const isShippingFree = isAsked || shipsToBilling(form) || isAsIn(shippingNames, former?.shipping)
   const { ShipToBilling, ...others } = form

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
 import {
   changedDocuments,
@@ -12,13 +12,12 @@ import {
 import { LOGO_BYTES_MAX, saveLogo } from '../../../../access/stores/logo.ts'
 import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices } from '../../../html/request.ts'
 import { receiveFile, takeUploads } from '../../../html/upload.ts'
-import { readRequest, storePages } from '../../frame/pages.ts'
+import { readRequest } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 
 /** What invoices and packing slips have of the store. */
@@ -42,6 +41,7 @@ export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> 
 }
 
 export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
+  if (typed.RemoveLogo !== undefined) return saveLogo(caller, caller.store, null, actor)
   const { Seller, Phone, TaxNumbers, Footer, Locale } = typed
   const given = readInput(changedDocuments, { Seller, Phone, TaxNumbers, Footer, Locale })
   await updateDocuments(caller, caller.store.id, given, actor)
@@ -49,34 +49,20 @@ export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor:
 
 const address = '/admin/settings/documents'
 
-/** Adds the forms that set and remove the logo. */
-export function logoForms(app: FastifyInstance, services: CallerServices): void {
-  const pages = adminPages(app, ['Settings', 'write'])
-  storePages(pages, services).form(
-    `${address}/logo/remove`,
-    async ({ caller }, { request }) => {
-      await saveLogo(caller, caller.store, null, actorOf(request))
-      return `${address}?notice=settings-saved#logo`
-    },
-    documentsPage,
-  )
+/** Adds the form that sets the logo. */
+export function logoForm(app: FastifyInstance, services: CallerServices): void {
   app.register(async (scope) => {
     takeUploads(scope)
     adminPages(scope, ['Settings', 'write']).upload(
       `${address}/logo`,
-      (request, reply) => receiveLogo(readRequest(request, services), reply),
+      async (request, reply) => {
+        const { caller } = readRequest(request, services)
+        await receiveFile(reply, LOGO_BYTES_MAX, async ({ bytes }) =>
+          saveLogo(caller, caller.store, Buffer.concat(await Array.fromAsync(bytes)), actorOf(request)),
+        )
+        return `${address}?notice=settings-saved#logo`
+      },
       (request) => documentsPage(readRequest(request, services)),
     )
   })
-}
-
-async function receiveLogo({ caller }: PageRequest, reply: FastifyReply): Promise<string> {
-  await receiveFile(reply, LOGO_BYTES_MAX, async ({ bytes }) => {
-    const picture = await Array.fromAsync(bytes).catch((error) => {
-      const isTooLarge = error instanceof StoreFailure && error.code === 'body-too-large'
-      throw isTooLarge ? new StoreFailure(error.code, 'The logo is larger than 1 MB. Choose a smaller one.') : error
-    })
-    await saveLogo(caller, caller.store, Buffer.concat(picture), actorOf(reply.request))
-  })
-  return `${address}?notice=settings-saved#logo`
 }

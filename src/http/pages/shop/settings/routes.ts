@@ -5,10 +5,19 @@ import type { AccessServices } from '../../../../access/stores/access-changes.ts
 import { changedStore } from '../../../../access/stores/store-input.ts'
 import { storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
+import {
+  CARRIER_NAME_LENGTH_MAX,
+  CARRIERS_MAX,
+  changedCarriers,
+  readCarriers,
+  TRACKING_URL_LENGTH_MAX,
+  updateCarriers,
+} from '../../../../shop/resources/orders/tracking.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../../shop/resources/payment-methods/payment-methods.ts'
 import {
   changedMethods,
@@ -18,14 +27,13 @@ import {
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, textIn } from '../../../html/request.ts'
+import { actorOf, type Form, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
-import { carriersPage, saveCarriers } from './carriers.ts'
-import { documentsPage, logoForms, saveDocuments } from './documents.ts'
+import { documentsPage, logoForm, saveDocuments } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
-import { keysIn, savedPage, saveRows } from './saved-page.ts'
+import { savedPage } from './saved-page.ts'
 
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
@@ -42,7 +50,7 @@ export function settingsPages(app: FastifyInstance, services: AccessServices): v
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
   returnListPages(app, services)
-  logoForms(app, services)
+  logoForm(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
@@ -137,4 +145,51 @@ function saveMethods({ caller, typed, writing }: Sent<PageRequest>, actor: Actor
     return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })
   return saveRows(records, (sent) => updatePaymentMethods(caller, readInput(changedMethods, sent), actor))
+}
+
+/** Who carries the parcels of the store, and where they are followed. */
+async function carriersPage({ caller }: PageRequest): Promise<HtmlPage> {
+  const carriers = await readCarriers(caller)
+  const fields = carriers.flatMap(({ name, trackingUrl }, at) => [
+    [`Name.${at}`, name],
+    [`TrackingUrl.${at}`, trackingUrl],
+  ])
+  const lengthMax = { name: CARRIER_NAME_LENGTH_MAX, trackingUrl: TRACKING_URL_LENGTH_MAX }
+  return {
+    template: '/pages/shop/settings/carriers',
+    title: t('Carriers'),
+    values: Object.fromEntries(fields),
+    data: { count: Math.min(carriers.length + newMethods.length, CARRIERS_MAX), lengthMax },
+  }
+}
+
+function saveCarriers({ caller, typed }: Sent<PageRequest>, actor: Actor) {
+  const rows = keysIn(typed, /^Name\.(\d{1,2})$/).flatMap((key) => {
+    const [Name, TrackingUrl] = [textIn(typed, `Name.${key}`), textIn(typed, `TrackingUrl.${key}`)]
+    // Rows without a name are removed, or were never filled in.
+    return Name.trim() === '' ? [] : [{ key, Name, TrackingUrl }]
+  })
+  return saveRows(rows, (sent) => updateCarriers(caller, readInput(changedCarriers, sent), actor))
+}
+
+/** Returns the keys of a form's rows, with which the names of their fields end. */
+function keysIn(form: Form, name: RegExp): string[] {
+  return Object.keys(form).flatMap((field) => name.exec(field)?.[1] ?? [])
+}
+
+/**
+ * Saves the rows of a form as a program sends them, without their keys. In the names of faulty fields, such as
+ * `3.StatusText` for the fourth row, replaces the index with the row's key.
+ */
+async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<unknown>) {
+  try {
+    await save(rows.map(({ key, ...record }) => record))
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    const faults = error.faults.map(({ field, problem }) => {
+      const [index = '', name = ''] = field.split('.')
+      return { field: `${name}.${rows[Number(index)]?.key}`, problem }
+    })
+    throw new StoreFailure(error.code, error.message, { field: error.field, faults, status: error.status })
+  }
 }

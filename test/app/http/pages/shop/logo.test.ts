@@ -21,8 +21,8 @@ function png(width: number, height: number): Buffer {
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'), sides, Buffer.alloc(9)])
 }
 
-/** With the table of a thumbnail's colours before the frame, and a byte that fills the space between. */
-const jpeg = Buffer.from('ffd8ffe000044142ffffc40004abcdffc0000b080010002001000000ffd9', 'hex')
+/** With a segment of tables before the frame. */
+const jpeg = Buffer.from('ffd8ffe000044142ffc40004abcdffc0000b080010002001000000ffd9', 'hex')
 
 const upload = (file: Buffer) => merchant.upload(form, file, 'logo.txt', { page })
 const logoIn = (body: string) => /<img src="(\/logo\/[^"]*)"/.exec(body)?.[1] ?? ''
@@ -61,7 +61,7 @@ test('the logo of a store is at the head of its slips and its customers’ pages
   const audit = (await merchant.call('GET', '/admin/audit?limit=1')).json()
   expect(audit).toMatchObject([{ Action: 'store.changed', Details: { logo: { from: 'image/jpeg', to: 'image/png' } } }])
 
-  await merchant.submit(page, {}, { action: `${form}/remove` })
+  await merchant.submit(page, { RemoveLogo: 'yes' })
   expect(await shown()).toEqual([''])
   for (const gone of [first, last, last.replace(/\d+$/, 'x')]) expect((await read(gone)).statusCode).toBe(404)
 })
