@@ -417,7 +417,7 @@ GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  
 GET /admin/history  GET /admin/outbox
 GET /admin/people  POST /admin/people/invitations  GET /admin/people/roles/new  POST /admin/people/roles
 GET /operator/reset  POST /operator/reset  POST /operator/reset/password  POST /admin/operators  POST /admin/account/alerts
-POST /admin/account/language  POST /developers/account/language
+POST /admin/account/language  POST /developers/account/language  POST /admin/account/name  POST /developers/account/name
 GET /docs/client.tgz  GET /account/tokens  POST /account/tokens  GET /developers/account/tokens  POST /developers/account/tokens  POST /admin/account/new-token  POST /developers/account/new-token
 GET /admin/invitations  POST /admin/invitations  POST /admin/invitations/accept  GET /admin/reset  POST /admin/reset  POST /admin/reset/password
 GET /developers/reset  POST /developers/reset  POST /developers/reset/password
