@@ -28,7 +28,7 @@ export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> 
     title: t('Invoices and packing slips'),
     values: { Seller: seller, Phone: phone, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
     data: {
-      logo,
+      picture: logo,
       choices: [['', t('As for whoever prints them')], ...Object.entries(locales)],
       lengthMax: {
         seller: SELLER_LENGTH_MAX,

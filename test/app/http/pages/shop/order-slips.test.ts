@@ -82,6 +82,35 @@ test('a packing slip of one shipment has its lines and address alone', async () 
   }
 })
 
+test('a packing slip has its lines by where they lie, those without a bin last, and says nothing of bins where there are none', async () => {
+  await place()
+  expect((await merchant.open('/admin/orders/1/packing-slip')).body).not.toContain('Bin')
+  for (const [SKU, bin] of Object.entries({ A2: '2', A10: '10', A1: '1' })) {
+    const stored = { WarehouseLocation: 'Hall', WarehouseAisle: 'A', WarehouseBin: bin }
+    await shop.add('/Products', { SKUInfo: { SKU, Name: SKU, Price: 1, Stock: 9 }, ...stored })
+  }
+  await shop.placeOrder(['A10', 'CUP', 'A2', 'A1'].map((ItemID) => ({ ItemID, ItemQuantity: 1 })))
+  const { body } = await merchant.open('/admin/orders/2/packing-slip')
+  expect([...body.matchAll(/data-label="Bin">([^<]*)/g)].map(([, bin]) => bin)).toEqual([
+    'Hall · A · 1',
+    'Hall · A · 2',
+    'Hall · A · 10',
+    '–',
+  ])
+})
+
+test('each slip has the number of its order as a barcode, where a scanner has characters for it', async () => {
+  await place()
+  await place()
+  const { db } = server.database
+  await db.order.updateMany({ where: { storeId: shop.store.id, id: 2 }, data: { invoicePrefix: 'Ä-' } })
+  for (const kind of ['invoice', 'packing-slip']) {
+    const { body } = await merchant.open(`/admin/orders/slips?ids=1,2&kind=${kind}`)
+    expect(sheets(body).map((sheet) => sheet.includes('<svg '))).toEqual([true, false])
+  }
+  expect((await merchant.open('/admin/search?q=AB-1000')).body).toContain('/admin/orders/1"')
+})
+
 test('a slip of a parcel says which it is, and what follows later', async () => {
   await place()
   const [order] = (await shop.call('GET', '/Orders/1')).json()
