@@ -6,9 +6,6 @@ import { lines, namedObject, text } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { logoAddress, withLogo } from './logo.ts'
 
-/** What invoices and packing slips have of the store, beside the order. */
-export type Documents = Awaited<ReturnType<typeof readDocuments>>
-
 export const SELLER_LENGTH_MAX = 500
 export const PHONE_LENGTH_MAX = 50
 export const TAX_NUMBERS_LENGTH_MAX = 200
@@ -34,6 +31,7 @@ const columns = {
   documentLocale: true,
 } as const
 
+/** Reads what invoices and packing slips have of the store, beside the order. */
 export async function readDocuments(db: Caller['db'], storeId: number) {
   const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: { ...columns, ...withLogo } })
   const { documentLocale: locale } = row

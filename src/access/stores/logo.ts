@@ -43,6 +43,7 @@ export async function saveLogo(
   await inTransaction(db, async (tx) => {
     await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
     const before = await tx.storeLogo.findUnique({ where: { storeId }, select: { type: true, updatedAt: true } })
+    if (picture === null && before === null) return
     await tx.storeLogo.deleteMany({ where: { storeId } })
     if (picture !== null && head !== null) {
       // Browsers keep what was at an address: two logos of a moment need two.

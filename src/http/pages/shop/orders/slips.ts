@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { toSVG } from 'bwip-js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
+import { readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
 import { getRecords } from '../../../../engine/reading/read.ts'
@@ -79,13 +79,11 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-type Slips = { kind: SlipKind; all: readonly OrderRecord[]; back: string }
-
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
 async function slipPage(
   request: FastifyRequest,
   caller: Caller,
-  { kind, all, back, only = null }: Slips & { only?: string | null },
+  { kind, all, back, only = null }: { kind: SlipKind; all: readonly OrderRecord[]; back: string; only?: string | null },
 ): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
@@ -135,9 +133,9 @@ function binOf(item: OrderRecord['OrderItemList'][number]): string {
 
 const { compare } = new Intl.Collator('en', { numeric: true })
 
-function linesOf({ seller, taxNumbers, footer, phone, logo }: Documents) {
+function linesOf({ seller, taxNumbers, footer, ...others }: Awaited<ReturnType<typeof readDocuments>>) {
   const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), phone, logo }
+  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
 }
 
 type Slip = ReturnType<typeof slipOf>
