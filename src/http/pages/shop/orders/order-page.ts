@@ -21,6 +21,7 @@ import {
   statusShipped,
   statusUnpaid,
 } from '../../../../shop/resources/orders/statuses.ts'
+import { readCarriers, trackingLink } from '../../../../shop/resources/orders/tracking.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -69,8 +70,16 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid] = await Promise.all([readParcels(caller, order, figures.lines), readPayments(caller, order)])
-  const parcels = sent.map((parcel) => ({ ...parcel, shipTo: shipToOf(order, parcel, writing) }))
+  const [sent, paid, carriers] = await Promise.all([
+    readParcels(caller, order, figures.lines),
+    readPayments(caller, order),
+    readCarriers(caller),
+  ])
+  const parcels = sent.map((parcel) => ({
+    ...parcel,
+    shipTo: shipToOf(order, parcel, writing),
+    trackingLink: parcel.shipment && trackingLink(carriers, parcel.shipment),
+  }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { toSVG } from 'bwip-js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
@@ -8,6 +9,7 @@ import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { runInSlices, type Steps } from '../../../../foundation/values/slices.ts'
 import { exact, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
@@ -94,6 +96,7 @@ async function slipPage(
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
   const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
+  const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
   return {
@@ -102,7 +105,7 @@ async function slipPage(
     locale,
     data: {
       documents,
-      slips,
+      slips: slips.map((slip, at) => ({ ...slip, barcode: barcodes[at] })),
       back,
       headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
       signedAmount,
@@ -166,9 +169,30 @@ function noteOf(
   }
 }
 
-function linesOf({ seller, taxNumbers, footer }: Awaited<ReturnType<typeof readDocuments>>) {
+/** What Code 128 has characters for, in a line that fits onto paper. */
+const ENCODABLE = /^[ -~]{1,30}$/
+
+/** The numbers of orders as hand scanners read them, with the quiet zone that they need. Null: they have other characters. */
+function* barcodesOf(all: readonly OrderRecord[], toSvg: typeof toSVG): Steps<(string | null)[]> {
+  const svgs: (string | null)[] = []
+  for (const text of all.map(invoiceOf)) {
+    yield
+    svgs.push(ENCODABLE.test(text) ? toSvg({ bcid: 'code128', text, height: 10, paddingwidth: 10 }) : null)
+  }
+  return svgs
+}
+
+/** Where a line is fetched from, in the order in which people walk. */
+function binOf(item: OrderRecord['OrderItemList'][number]): string {
+  const parts = [item.ItemWarehouseLocation, item.ItemWarehouseAisle, item.ItemWarehouseBin, item.ItemWarehouseCustom]
+  return parts.filter(Boolean).join(' · ')
+}
+
+const { compare } = new Intl.Collator('en', { numeric: true })
+
+function linesOf({ seller, taxNumbers, footer, ...others }: Awaited<ReturnType<typeof readDocuments>>) {
   const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
+  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
 }
 
 type Slip = ReturnType<typeof slipOf>
@@ -184,8 +208,14 @@ function slipOf(
   { only, format, currency }: { only: string | null; format: Format; currency: string },
 ) {
   const figures = orderFigures(order, currency)
-  const all = parcelsOf(order, figures.lines, departures).map((parcel) => ({
+  const bins = new Map(order.OrderItemList.map((item) => [item.ItemIndexID, binOf(item)]))
+  const lines = figures.lines.map((line) => ({ ...line, bin: bins.get(line.id) ?? '' }))
+  const all = parcelsOf(order, lines, departures).map((parcel) => ({
     ...parcel,
+    // Those without a bin come last.
+    lines: parcel.lines.toSorted(
+      (one, { bin }) => Number(bin !== '') - Number(one.bin !== '') || compare(one.bin, bin),
+    ),
     address: format.shippingAddress(order, parcel.shipment),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only

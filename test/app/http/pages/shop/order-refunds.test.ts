@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
 import { customerIn, memberIn, merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer, TestStore } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
-let server: TestServer
-withServer((started) => {
-  server = started
-})
+const server = await sharedServer()
 
 const refunding = '/admin/orders/1/refund'
 const saved = '/admin/orders/1?notice=refund-recorded'
