@@ -73,7 +73,6 @@ export interface RaisedEvent {
   readonly members: Set<string> | undefined
 }
 
-/** What kind of actor a caller is. */
 export function actorKind({ application, channel, actor }: Caller) {
   if (application !== null) return 'application'
   if (channel === 'api') return 'cartapi'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { SetTimer } from '../../src/http/soap/queue.ts'
+import type { SetTimer } from '../../src/foundation/process/timer.ts'
 
 export interface TestClock {
   /** The present. Set, it fires no timer. */

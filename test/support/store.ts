@@ -80,6 +80,8 @@ export interface TestStore {
   readonly call: (method: Method, path: string, options?: CallOptions) => Promise<LightMyRequestResponse>
   /** Posts a record or an item, which must be taken; its id. */
   readonly add: (path: string, body: object) => Promise<number>
+  /** The same store, called by another application that is subscribed to it. */
+  readonly as: (options?: Pick<StoreOptions, 'privileges' | 'throttle'>) => Promise<TestStore>
   /** Places an order at the operator's door, at another process's if `app` says so; its id. */
   readonly placeOrder: (items: readonly object[], fields?: object, app?: FastifyInstance) => Promise<number>
 }
@@ -101,6 +103,7 @@ function documentOf(options: Parameters<typeof openApiDocument>[0]): object {
 
 const roomy = { capacity: 1_000_000, leakPerSecond: 10_000 }
 let serial = 0
+let applications = 0
 
 /**
  * The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. `fill`: makes
@@ -167,10 +170,9 @@ export function sharedServer(...options: Parameters<typeof openServer>): Promise
 }
 
 async function openStore(server: TestServer, options: StoreOptions): Promise<TestStore> {
-  const { services } = server
-  const { privileges, throttle = roomy, timeZone, currency } = options
+  const { throttle = roomy, timeZone, currency } = options
   const number = ++serial
-  const store = await createStore(services, {
+  const store = await createStore(server.services, {
     Name: `Shop ${number}`,
     SecureURL: `https://shop-${number}.example`,
     Email: 'merchant@shop.example',
@@ -179,8 +181,14 @@ async function openStore(server: TestServer, options: StoreOptions): Promise<Tes
     ...(timeZone && { TimeZone: timeZone }),
     ...(currency && { Currency: currency }),
   })
+  return joined(server, store, options)
+}
+
+async function joined(server: TestServer, store: Store, options: StoreOptions): Promise<TestStore> {
+  const { services } = server
+  const { privileges, throttle = roomy } = options
   const application = await registerApplication(services, {
-    Name: `Application ${number}`,
+    Name: `Application ${++applications}`,
     Throttle: throttle,
     ...(privileges && { Privileges: privileges }),
   })
@@ -197,6 +205,7 @@ async function openStore(server: TestServer, options: StoreOptions): Promise<Tes
     token,
     credentials,
     caller,
+    as: (others = {}) => joined(server, store, others),
     add: async (path, body) => idIn(await shop.call('POST', path, { body })),
     placeOrder: async (items, fields = {}, app = server.app) => {
       const answer = await app.inject({

@@ -1606,8 +1606,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create order
-         * @description Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. The `Idempotency-Key` stands for the order as long as that is there: the same request returns the same order, whatever happened in between. Needs the write privilege of Checkout.
+         * Place an order
+         * @description Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. A line is refused where its product is unknown, NotForSale or, without CheckoutPrices, Hide; where its quantity breaks MinimumQuantity, MaximumQuantity, AllowOnlyMultiples or AllowFractionalQuantity; where ItemOptions has an option of another product, two of a set that allows one, or none of a required set; where its price with options is below 0; and where its stock is less than what all lines of the same goods take, unless InventoryControl is 2. The `Idempotency-Key` stands for the order as long as that is there: the same key with the same bytes returns the same order, whatever happened in between; with other bytes it is a 422. Needs the write privilege of Checkout.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -1626,7 +1626,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Quote order
+         * Quote an order
          * @description Works out what placing the same order would cost now, and stores and reserves nothing. Lines that are out of stock are named, and no refusal. Needs the read privilege of Checkout.
          */
         post: operations["quoteOrder"];

@@ -101,7 +101,6 @@ export function newApplicationColumns(
   return { ...settings, ...keys, callbackSecretSealed: secrets.seal(newSigningSecret()), createdAt: now() }
 }
 
-/** The columns of the given settings. */
 export function settingsColumns(given: Settings) {
   const { Name, Kind, CallBackURL, RedirectURIs, Privileges } = given
   return {

@@ -11,7 +11,6 @@ export const namedPrivileges = { Checkout: ['read', 'write'], CheckoutPrices: ['
 
 export type NamedPrivilege = keyof typeof namedPrivileges
 
-/** The accesses that a privilege has. */
 export function accessesOf(privilege: string): readonly Access[] {
   return isNamed(privilege) ? namedPrivileges[privilege] : ['read', 'write']
 }

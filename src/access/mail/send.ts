@@ -30,7 +30,7 @@ export type Mails = ReturnType<typeof createMails>
  * under the same Message-ID. Any number of processes may run this on one database.
  */
 export function createMails(services: SendingServices) {
-  const { log } = services
+  const { db, now, log } = services
   const sendBySmtp = smtpSender(services.config)
   const stopping = new AbortController()
   async function send(mail: Mail): Promise<void> {
@@ -42,11 +42,12 @@ export function createMails(services: SendingServices) {
     await settle(services, mail, attempt)
   }
 
-  const worker = createWorker({
+  const wanted = { key: ['id'], where: sql`"state" = 'waiting'`, order: 'nextAttemptAt', limit: BATCH_MAX }
+  const worker = createWorker<Mail>({
     log,
     complaint: 'mails could not be looked for',
     everyMs: EVERY_MS,
-    claim: () => claimDue(services),
+    claim: () => claimFree(db, leases.mail, now, wanted),
     work: send,
     failed: ({ id: mailId, kind }) => [{ mailId, kind }, 'an attempt to send a mail has failed'],
   })
@@ -59,11 +60,6 @@ export function createMails(services: SendingServices) {
       clearTimeout(timer)
     },
   }
-}
-
-function claimDue({ db, now }: SendingServices): Promise<Mail[]> {
-  const wanted = { key: ['id'], where: sql`"state" = 'waiting'`, order: 'nextAttemptAt', limit: BATCH_MAX }
-  return claimFree(db, leases.mail, now, wanted)
 }
 
 /** Writes nothing for an attempt past its lease, because the next one has begun. */

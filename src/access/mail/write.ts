@@ -60,11 +60,8 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   const isShown = fate === 'shown' || (test !== null && test.developer?.identityId !== ownerId)
   const chosen = addressee?.locale ?? ''
   const language = languageOf(isLocale(chosen) ? chosen : (mail.locale ?? 'en-US'))
-  const { subject, ...content } = render(mail, {
-    language,
-    timeZone: store?.timeZone ?? 'UTC',
-    publicUrl: config.publicUrl,
-  })
+  const { publicUrl, mailFrom } = config
+  const { subject, ...content } = render(mail, { language, timeZone: store?.timeZone ?? 'UTC', publicUrl })
   const contentSealed = secrets.seal(JSON.stringify(content))
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()
@@ -73,6 +70,7 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   const waitSeconds = await secondsUntilAllowed(tx, counted, createdAt)
   if (waitSeconds > 0 && network === null) return false
   if (waitSeconds > 0) throw tooManyMails(waitSeconds)
+  const domain = mailFrom?.address.split('@').at(-1) ?? new URL(publicUrl).hostname
   await tx.mail.create({
     data: {
       kind,
@@ -81,7 +79,7 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
       storeId,
       networkHash: hashes[0] ?? null,
       subject,
-      messageId: `<${randomUUID()}@${domainOf(config)}>`,
+      messageId: `<${randomUUID()}@${domain}>`,
       contentSealed: isVoid ? null : contentSealed,
       state: isVoid ? 'void' : isShown ? 'shown' : 'waiting',
       nextAttemptAt: createdAt,
@@ -112,8 +110,4 @@ const storeColumns = {
 function tooManyMails(retryAfterSeconds: number): StoreFailure {
   const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`
   return new StoreFailure('rate-limited', message, { retryAfterSeconds })
-}
-
-function domainOf({ mailFrom, publicUrl }: MailConfig): string {
-  return mailFrom?.address.split('@').at(-1) ?? new URL(publicUrl).hostname
 }

@@ -173,11 +173,8 @@ export async function setPassword(
   { identityId, kind, passwordHash }: { identityId: number; kind: AccountKind; passwordHash: string },
   about: Omit<AuditInput, 'action'>,
 ): Promise<void> {
-  const { email } = await tx.identity.update({
-    where: { id: identityId },
-    data: { passwordHash },
-    select: { email: true },
-  })
+  const where = { id: identityId }
+  const { email } = await tx.identity.update({ where, data: { passwordHash }, select: { email: true } })
   await endSessionsOfIdentity(tx, identityId)
   await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, email) })
   await recordAudit(tx, now, { ...about, action: 'account.password-changed' })

@@ -33,12 +33,8 @@ export async function requestAddress(
   const { identityId, email, kind } = identityOf(session)
   const { Email, CurrentPassword } = readInput(addressChange, input)
   if (Email === email) throw fieldFault('Email', 'is your address already')
-  const { counted } = await provePassword(
-    services,
-    session,
-    { password: CurrentPassword, field: 'CurrentPassword' },
-    by,
-  )
+  const shown = { password: CurrentPassword, field: 'CurrentPassword' }
+  const { counted } = await provePassword(services, session, shown, by)
   return inTransaction(db, async (tx) => {
     await lockIdentity(tx, session)
     await forgiveTry(tx, counted)

@@ -51,12 +51,8 @@ export async function joinAccounts(
   const { db, now } = services
   const own = identityOf(session)
   const { Password } = readInput(joining, input)
-  const counted = await countTry(services, {
-    kind: own.kind,
-    email: await lowerCase(db, own.email),
-    address: actor.address,
-    devices,
-  })
+  const attempt = { kind: own.kind, email: await lowerCase(db, own.email), address: actor.address, devices }
+  const counted = await countTry(services, attempt)
   const namesakes = await namesakesOf(db, now, own)
   const network = networkOf(actor.address)
   const found = await checkCounted(db, counted, () => fittingOf(namesakes, Password, network))

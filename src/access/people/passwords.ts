@@ -87,19 +87,13 @@ function isCommonInside(text: string): boolean {
   return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && isListed(beginning))
 }
 
-interface AccountNames {
-  readonly email: string
-  /** Absent: a developer's account. */
-  readonly storeName?: string | undefined
-}
-
 /**
  * Throws (400, naming `field`) when the password is the account's e-mail address, ignoring case; or the address' part before the @ or
- * the store's name, ignoring case, separators, and digits and signs at its ends.
+ * the store's name, if the account is of one, ignoring case, separators, and digits and signs at its ends.
  */
 export function refuseNamesAsPassword(
   password: string,
-  { email, storeName = '' }: AccountNames,
+  { email, storeName = '' }: { readonly email: string; readonly storeName?: string | undefined },
   field = 'Password',
 ): void {
   if (comparable(password) === comparable(email)) {

@@ -32,16 +32,20 @@ export interface OtherAccount {
   readonly secureUrl: string
 }
 
-interface AskedForFactor {
+interface WithIdentity {
+  readonly identityId: number
+  /** How pages are to be written for them, by a BCP 47 tag; null: as the browser says. */
+  readonly locale: string | null
+}
+
+interface AskedForFactor extends WithIdentity {
   /** From when on a second factor is required that the person has not got, in Unix milliseconds; null: nothing is missing. */
   readonly factorMissingFromMs: number | null
 }
 
 /** A merchant as somebody of a store's people, of whom the store may require a second factor. */
-export interface Merchant extends AskedForFactor {
+interface Merchant extends AskedForFactor {
   readonly kind: 'merchant'
-  readonly identityId: number
-  readonly locale: string | null
   readonly store: CallerStore
   readonly others: readonly OtherAccount[]
   /** The name of the role in the store (src/shop/staff/roles.ts). */
@@ -50,18 +54,8 @@ export interface Merchant extends AskedForFactor {
   readonly ownPrivileges: Privileges
 }
 
-/** Somebody who runs the installation, and always needs a second factor. */
-export interface Operator extends AskedForFactor {
-  readonly kind: 'operator'
-  readonly identityId: number
-  readonly locale: string | null
-}
-
-export interface Developer {
+interface Developer extends WithIdentity {
   readonly kind: 'developer'
-  readonly identityId: number
-  /** How pages are to be written for them, by a BCP 47 tag; null: as the browser says. */
-  readonly locale: string | null
   /** Whether the operator lets developers have test stores; null: nobody has said. */
   readonly testStores: boolean | null
 }
@@ -69,8 +63,9 @@ export interface Developer {
 /** A merchant's `id` is that of the account in `store`. An empty `email`: a customer without one. */
 export type Person = { readonly id: number; readonly email: string } & (
   | Developer
-  | Operator
   | Merchant
+  // Somebody who runs the installation, and always needs a second factor.
+  | (AskedForFactor & { readonly kind: 'operator' })
   | { readonly kind: 'customer'; readonly store: CallerStore; readonly name: string }
 )
 
@@ -258,7 +253,6 @@ function isOfIdentity(identityId: number): Sql {
       AND ("storeUserId" IN (${users}) OR "otherUserIds" && ARRAY(${users})))`
 }
 
-/** Ends all sessions with an account. */
 export async function endSessions(tx: Transaction, account: SessionAccount): Promise<void> {
   await tx.$executeRaw`DELETE FROM "Session" WHERE ${isOf(account)}`
 }

@@ -5,9 +5,6 @@ import { isLocale, localeTags } from '../../foundation/texts/language.ts'
 import { lines, namedObject } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 
-/** What invoices and packing slips have of the store, beside the order. */
-export type Documents = Awaited<ReturnType<typeof readDocuments>>
-
 export const SELLER_LENGTH_MAX = 500
 export const TAX_NUMBERS_LENGTH_MAX = 200
 export const FOOTER_LENGTH_MAX = 1_000
@@ -25,6 +22,7 @@ export const changedDocuments = namedObject({
 
 const columns = { documentSeller: true, documentTaxNumbers: true, documentFooter: true, documentLocale: true } as const
 
+/** Reads what invoices and packing slips have of the store, beside the order. */
 export async function readDocuments(db: Caller['db'], storeId: number) {
   const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: columns })
   const { documentLocale: locale } = row

@@ -21,7 +21,6 @@ export interface Page {
   readonly place: number
 }
 
-/** How a list ended. */
 export interface ListingEnd {
   /** Null: at least as many records came as the source counts. */
   readonly problem: string | null

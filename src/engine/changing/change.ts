@@ -261,7 +261,8 @@ function settledPatch(
  * that keep each other up to date settle.
  */
 async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
-  const open = changes.filter((change) => hasWriteOnly(change.patch) || isOther(change, givenColumns(change.patch)))
+  const givesOther = (change: Change) => isOther(change, [...Object.keys(change.patch.columns), 'details'])
+  const open = changes.filter((change) => hasWriteOnly(change.patch) || givesOther(change))
   if (open.length > 0) await resource.check?.(open)
   return open.filter((change) => change.refusal === undefined && isOther(change))
 }
@@ -269,10 +270,6 @@ async function ruled(resource: Resource, changes: readonly Change[]): Promise<Ch
 /** What is accepted and neither stored nor shown may change something that only `check` knows. */
 function hasWriteOnly({ writeOnly, lists }: Patch): boolean {
   return Object.keys(writeOnly).length > 0 || Object.values(lists).some((items) => items.some(hasWriteOnly))
-}
-
-function givenColumns({ columns }: Patch): string[] {
-  return [...Object.keys(columns), 'details']
 }
 
 /** Whether the change leaves another record than there was, as far as these columns and its lists tell. */

@@ -141,11 +141,8 @@ export function unknownName(path: string, { name, what, nearest, code }: Unknown
 }
 
 function readOnly(path: string): StoreFailure {
-  return refused(
-    path,
-    `${path} is read only and differs from what is stored; leave it out, or send what was read`,
-    'read-only-field',
-  )
+  const rule = 'is read only and differs from what is stored; leave it out, or send what was read'
+  return refused(path, `${path} ${rule}`, 'read-only-field')
 }
 
 /**
@@ -160,11 +157,8 @@ export function ignoredWhole({ typeName, fields }: ObjectType, body: unknown): S
   const meant = nearestName(last, candidates) ?? nearestName(unknown, candidates)
   const advice = meant === null ? 'The fields are listed at /docs' : `Did you mean ${meant}?`
   const shown = shownName(unknown)
-  return refused(
-    shown,
-    `"${shown}" is not a field of ${typeName}, and no other field is given. ${advice}`,
-    'unknown-field',
-  )
+  const message = `"${shown}" is not a field of ${typeName}, and no other field is given. ${advice}`
+  return refused(shown, message, 'unknown-field')
 }
 
 /** The path of the first unknown name, if no known one has a value; otherwise null. */
@@ -260,17 +254,14 @@ function* differingItems(
     const like = byKey === null ? shown[index] : shownByKey(field, byKey, String(memberOf(item, key ?? '')))
     const compared = { given: item, shown: like, path: `${path}[${index}].` }
     if (isSame(fields, compared, ofItems)) continue
-    if (byKey === null && isLikeAny(fields, item, shown, ofItems)) continue
+    const isLike = (other: Document) => isSame(fields, { given: item, shown: other, path: '' }, ofItems)
+    if (byKey === null && shown.slice(0, LIKE_MAX).some(isLike)) continue
     yield* differing(fields, compared, ofItems)
   }
 }
 
 /** Items without a key that are compared with a sent one, whose place may have changed. */
 const LIKE_MAX = 100
-
-function isLikeAny(fields: FieldSet, given: unknown, shown: readonly Document[], rules: InputRules): boolean {
-  return shown.slice(0, LIKE_MAX).some((item) => isSame(fields, { given, shown: item, path: '' }, rules))
-}
 
 function isSame(fields: FieldSet, compared: Compared, rules: InputRules): boolean {
   return differing(fields, compared, rules).next().done === true

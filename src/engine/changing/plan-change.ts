@@ -113,7 +113,8 @@ export async function planChanges(
   const byName = names.length === 0 ? new Map<string, number>() : await findByAlternateKeys(caller, resource, names)
   return drafts.map((draft, at) => {
     if (draft instanceof StoreFailure) return draft
-    const isStrict = isAskedStrictly(requested[at])
+    const asked = requested[at]
+    const isStrict = asked !== undefined && 'handling' in asked && asked.handling?.isStrict === true
     if (draft.kind === 'create') return { ...draft, isStrict, id: nextId++ }
     const { named, refusal } = draft
     const id = named === undefined ? draft.id : byName.get(named)
@@ -122,10 +123,6 @@ export async function planChanges(
       refusal ?? new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named ?? '' })
     )
   })
-}
-
-function isAskedStrictly(requested: RequestedChange | undefined): boolean {
-  return requested !== undefined && 'handling' in requested && requested.handling?.isStrict === true
 }
 
 async function draftOf(caller: Caller, resource: Resource, requested: RequestedChange): Promise<Draft> {
@@ -158,22 +155,16 @@ async function draftOf(caller: Caller, resource: Resource, requested: RequestedC
   }
 }
 
-/** A body as it was read; `read` is there if anything in it is ignored, or may be, or is wrong. */
-interface BodyRead {
-  readonly patch: Patch
-  readonly read: ReadBody | undefined
-}
-
 /**
  * Reads the body of the record or item with this identifier; null: it is new, undefined: the body names it. Refusals of what is stored
- * already wait for it (sent-back.ts).
+ * already wait for it (sent-back.ts). `read` is there if anything in the body is ignored, or may be, or is wrong.
  */
 async function readBody(
   { store: { timeZone } }: Caller,
   type: Resource | ListField,
   { body, handling, shownAs }: UpdateBody,
   id: number | string | null | undefined,
-): Promise<BodyRead> {
+): Promise<{ patch: Patch; read: ReadBody | undefined }> {
   const refusals: StoreFailure[] = []
   const isStrict = handling?.isStrict ?? false
   const notes = notesFor({ isStrict })
@@ -294,12 +285,8 @@ function planItem(
     newRows,
     keyOf: () => key,
     refusal,
-    read: read && ofItem(read, field, list, key),
+    read: read && { ...read, shownIn: (record) => shownItem(field, (record[list.list] ?? []) as Document[], key) },
   }
-}
-
-function ofItem(read: ReadBody, field: ListField, { list }: NestedSubResource, key: number | string): ReadBody {
-  return { ...read, shownIn: (record) => shownItem(field, (record[list] ?? []) as Document[], key) }
 }
 
 function itemKey({ key: name = '' }: ListField, { key }: Patch): number | string {

@@ -68,7 +68,6 @@ const doneBy = {
   delete: deleted,
 }
 
-/** The result item of a refusal. */
 export function refusalItem({ code, field, status, message }: StoreFailure): ResultItem {
   return { ...resultItem('Error', field, status, message), Code: code }
 }
@@ -273,22 +272,16 @@ function isSqlState(code: string | undefined): boolean {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code)
 }
 
-interface Tried {
-  readonly set: ReadonlyMap<number, Member>
-  readonly outcomes: Outcomes
-  readonly waitedMs: number
-}
-
 /** Makes the changes that have no outcome yet, each in its own transaction, and returns all outcomes. */
 async function makeOneByOne(
   making: MakingRecords,
   requested: ReadonlyMap<number, RequestedChange>,
-  { set, outcomes: before, waitedMs: waitedBefore }: Tried,
+  tried: { set: ReadonlyMap<number, Member>; outcomes: Outcomes; waitedMs: number },
 ): Promise<Outcomes> {
   const { resource, precondition } = making
-  const outcomes = new Map(before)
+  const outcomes = new Map(tried.outcomes)
   let { caller } = making
-  let waitedMs = waitedBefore
+  let { waitedMs } = tried
   for (const [place, one] of requested) {
     if (outcomes.has(place)) continue
     if (waitedMs > WAITED_MS_MAX) {
@@ -297,7 +290,7 @@ async function makeOneByOne(
     }
     const triedAt = performance.now()
     const outcome = await makeAlone({ ...making, caller }, place, (remember) =>
-      changeRecord(caller, resource, one, { precondition, planned: set.get(place)?.planned, remember }),
+      changeRecord(caller, resource, one, { precondition, planned: tried.set.get(place)?.planned, remember }),
     )
     outcomes.set(place, outcome)
     if (!('failure' in outcome) || outcome.failure.code !== 'unavailable') continue

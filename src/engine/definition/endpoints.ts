@@ -50,8 +50,8 @@ export interface Operation {
   /** The records of the body. Omitted: the body is ignored. */
   readonly takes?: Taken
   readonly gives: Given
-  /** The operationId and description, for operations that do not list, read or change records. */
-  readonly named?: { readonly id: string; readonly description: string }
+  /** The operationId, summary and description, for operations that do not list, read or change records. Without a summary: its id in words. */
+  readonly named?: { readonly id: string; readonly summary?: string; readonly description: string }
   /** The access that it needs, where its method does not say so. */
   readonly access?: Access
   /** Whether it is refused without an `Idempotency-Key`. */

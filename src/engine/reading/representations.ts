@@ -92,13 +92,8 @@ const PAGE_BYTES_MIN = 64 * 1024
 /** The part of the room that pages may have. */
 const PAGES_SHARE = 1 / 4
 
-interface KeptPage {
-  readonly records: readonly JsonText[]
-  readonly page: Buffer
-}
-
 /** By the bytes that are kept of its first record, so that it is nobody else's and never outdated. */
-let pages: LRUCache<Buffer, KeptPage> | undefined
+let pages: LRUCache<Buffer, { readonly records: readonly JsonText[]; readonly page: Buffer }> | undefined
 
 const caches = new WeakMap<Db, LRUCache<string, object>>()
 

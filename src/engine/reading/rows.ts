@@ -40,19 +40,13 @@ interface Source {
   readonly limit: number
 }
 
-/** Records and the cursor of the next page. */
-export interface Rows<Made> {
-  readonly records: readonly Made[]
-  readonly next: string | null
-}
-
-/** Reads a page of the chosen records, ordered by id. */
+/** Reads a page of the chosen records, ordered by id, and the cursor of the next one. */
 export async function readRecords<Made extends object>(
   caller: Caller,
   choice: Choice,
   bounds: PageBounds,
   as: Representation<Made>,
-): Promise<Rows<Made>> {
+): Promise<{ records: readonly Made[]; next: string | null }> {
   const { table } = choice
   const { limit } = bounds
   const { names, records } = await readNamed(

@@ -222,7 +222,8 @@ async function retried<T>(transact: () => Promise<T>): Promise<T> {
     try {
       return await transact()
     } catch (error) {
-      if (attempt >= ATTEMPTS_MAX || !isRetryable(error)) throw error
+      const isRetryable = ['40P01', '40001'].includes(databaseError(error)?.code ?? '')
+      if (attempt >= ATTEMPTS_MAX || !isRetryable) throw error
     }
   }
 }
@@ -234,9 +235,4 @@ async function runAll(later: readonly FollowUp[], db: Db): Promise<void> {
 /** False for a transaction. Transactions have `$transaction` too (a savepoint), but only a client has `$connect`. */
 export function isClient(db: Db | Transaction): db is Db {
   return '$connect' in db
-}
-
-function isRetryable(error: unknown): boolean {
-  const code = databaseError(error)?.code
-  return code === '40P01' || code === '40001'
 }

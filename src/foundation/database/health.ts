@@ -26,11 +26,6 @@ const CONNECTION_LIFE_S = 5
 
 const silent = 'the database does not answer'
 
-interface Waiting {
-  readonly sinceMs: number
-  readonly giveUp: () => void
-}
-
 interface HealthLog {
   warn(details: object, message: string): void
   error(details: object, message: string): void
@@ -44,7 +39,7 @@ export class DatabaseHealth {
   /** One connection answers for reads. A second one is for changes, which may hang where reads do not. */
   readonly #pool: pg.Pool
   readonly #log: HealthLog
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<{ readonly sinceMs: number; readonly giveUp: () => void }>()
   readonly #recovered: (() => void)[] = []
   readonly #wanted = migrationNames()
   readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }

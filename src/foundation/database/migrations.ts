@@ -168,7 +168,8 @@ async function applyInTime(client: Connection, migration: Migration, applying: A
     try {
       return await apply(client, migration, applying)
     } catch (error) {
-      if (!isHeldUp(error))
+      const isHeldUp = error instanceof Outage || (error as { code?: string }).code === LOCK_NOT_AVAILABLE
+      if (!isHeldUp)
         throw error instanceof StartupError
           ? error
           : new StartupError(
@@ -183,10 +184,6 @@ async function applyInTime(client: Connection, migration: Migration, applying: A
       await delay(RETRY_MS)
     }
   }
-}
-
-function isHeldUp(error: unknown): boolean {
-  return error instanceof Outage || (error as { code?: string }).code === LOCK_NOT_AVAILABLE
 }
 
 async function apply(client: Connection, migration: Migration, { isInUse, warn }: Applying): Promise<boolean> {

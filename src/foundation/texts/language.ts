@@ -63,7 +63,6 @@ export interface Language extends Reader {
 
 const languages = new LRUCache<Locale, Language>({ max: localeTags.length, memoMethod: makeLanguage })
 
-/** Returns the language of a locale. */
 export function languageOf(locale: Locale): Language {
   return languages.memo(locale)
 }

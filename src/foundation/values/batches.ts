@@ -1,27 +1,15 @@
-/** How much goes on at a time for one key. */
-interface BatchBounds {
-  readonly underWayMax: number
-  /** Items of a batch. */
-  readonly togetherMax: number
-}
-
-interface Waiting<Item, Result> {
-  readonly item: Item
-  readonly settle: (result: Promise<Result | undefined>) => void
-}
-
 interface Lane<Item, Result> {
   underWay: number
-  waiting: Waiting<Item, Result>[]
+  waiting: { readonly item: Item; readonly settle: (result: Promise<Result | undefined>) => void }[]
 }
 
 /**
  * Returns a function that joins what comes at one moment: it hands items over to `run`, by key, at once while fewer than `underWayMax`
- * batches are under way, and otherwise together with all others that wait. So every batch begins after its items have come. It returns
- * what `run` has for its item, undefined for nothing, and throws what `run` throws.
+ * batches are under way, and otherwise together with all others that wait, up to `togetherMax` in one. So every batch begins after its
+ * items have come. It returns what `run` has for its item, undefined for nothing, and throws what `run` throws.
  */
 export function createBatches<Item, Result>(
-  { underWayMax, togetherMax }: BatchBounds,
+  { underWayMax, togetherMax }: { readonly underWayMax: number; readonly togetherMax: number },
   run: (items: readonly Item[]) => Promise<ReadonlyMap<Item, Result | Promise<Result>>>,
 ): (key: string, item: Item) => Promise<Result | undefined> {
   const lanes = new Map<string, Lane<Item, Result>>()

@@ -100,12 +100,7 @@ export class StoreFailure extends Error {
   }
 }
 
-type FailureOptions = Partial<
-  Pick<
-    StoreFailure,
-    'status' | 'field' | 'faults' | 'parts' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'
-  >
->
+type FailureOptions = Partial<Omit<StoreFailure, keyof Error | 'code'>>
 
 /** Makes an item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */
 export function resultItem(key: string, value: string | number, status: number, message: string) {

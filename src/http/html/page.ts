@@ -7,7 +7,7 @@ import type { Access } from '../../engine/caller.ts'
 import { type Language, type Locale, languageOf } from '../../foundation/texts/language.ts'
 import { translateTemplate } from '../../foundation/texts/template.ts'
 import { type Phrase, Text, type TextValues, t } from '../../foundation/texts/text.ts'
-import type { Fault, StoreFailure } from '../../foundation/values/failure.ts'
+import type { StoreFailure } from '../../foundation/values/failure.ts'
 import { htmlText } from '../../foundation/values/html-text.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
 import { privilegeName, roleName } from '../../shop/staff/names.ts'
@@ -234,13 +234,11 @@ function mayDo(person: Person | null, privilege: string, access: Access): boolea
   return person?.kind === 'merchant' && allows(privilegesOf(person), privilege, access)
 }
 
-/** One fault for a page. `isWhole`: its problem is a sentence with its subject. */
-interface ToldFault extends Fault {
-  readonly isWhole: boolean
-}
-
-/** Everything that is wrong, of what the server said of fields or in one sentence, in the reader's language. */
-function faultsOf({ faults, field, message }: StoreFailure, { sayProblem }: Language): readonly ToldFault[] {
+/**
+ * Everything that is wrong, of what the server said of fields or in one sentence, in the reader's language. `isWhole`: the problem is a
+ * sentence with its subject.
+ */
+function faultsOf({ faults, field, message }: StoreFailure, { sayProblem }: Language) {
   if (faults.length > 0)
     return faults.map((each) => ({ ...each, problem: sayProblem(each.problem), isWhole: each.field === '' }))
   const isWhole = field === '' || !message.startsWith(`${field} `)

@@ -170,12 +170,9 @@ export function requirePrivileges(merchant: RoleOfAccount, needs: readonly Need[
   const missing = needs.find(([privilege, access]) => !allows(privileges, privilege, access))
   if (!missing) return
   const [privilege, access] = missing
-  const message = `Your role in this store, ${merchant.role}, may not ${access} ${inWords(privilege)}. Whoever looks after its people can change that`
+  const what = english((administrationPrivileges as Readonly<Record<string, Text>>)[privilege] ?? privilege)
+  const message = `Your role in this store, ${merchant.role}, may not ${access} ${what}. Whoever looks after its people can change that`
   throw new StoreFailure('forbidden', message)
-}
-
-function inWords(privilege: string): string {
-  return english((administrationPrivileges as Readonly<Record<string, Text>>)[privilege] ?? privilege)
 }
 
 /** Returns the caller for a store: the operator or the merchant. Throws for an unknown id (404). */

@@ -132,10 +132,7 @@ export const developerRoute = routesOf({
   tag: 'Developer',
   description:
     'A developer’s applications, test stores and inboxes, with the session from signing in at /developers/sign-in, or a token that was made for a program. JSON. Changes by a session without a body need the header X-Requested-With, of any value.',
-  credential: {
-    name: 'DeveloperSession',
-    scheme: sessionOf('developer'),
-  },
+  credential: { name: 'DeveloperSession', scheme: sessionOf('developer') },
   refusals: {
     ...commonRefusals,
     ...noSession,

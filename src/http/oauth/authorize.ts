@@ -154,10 +154,8 @@ async function deny(services: AuthorizeServices, reply: FastifyReply, asked: Ask
   const { store } = merchantOf(reply.request)
   const { client, redirectUri } = asked
   await denyAuthorization(services, { client, storeId: store.id, redirectUri, actor: actorOf(reply.request) })
-  return redirectBack(services, reply, asked, {
-    error: 'access_denied',
-    error_description: 'The merchant did not allow it',
-  })
+  const answer = { error: 'access_denied', error_description: 'The merchant did not allow it' }
+  return redirectBack(services, reply, asked, answer)
 }
 
 /** Redirects to the application, which waits. The pages' own script asks for JSON, to open `postBackUrl` beside it; without script nothing opens it. */

@@ -28,9 +28,7 @@ const refusals = {
     '`invalid_client`: the keys are not those of an application.',
     'invalid_client',
     'The keys are not valid',
-    {
-      'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
-    },
+    { 'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } } },
   ),
   403: refusal(
     'The request came over plain http, and the server accepts only https.',

@@ -46,9 +46,7 @@ async function openEndpoints(
   const receive = (payload: Readable) => receiveBytes(payload, BODY_BYTES_MAX)
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    async (_request: FastifyRequest, payload: Readable) => ({
-      form: String(await receive(payload)),
-    }),
+    async (_request: FastifyRequest, payload: Readable) => ({ form: String(await receive(payload)) }),
   )
   // Clients that send all in the query name any type for their empty body.
   app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable) => {

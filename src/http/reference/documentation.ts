@@ -215,11 +215,12 @@ function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
       found.push({ kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
     }
   }
-  for (const of of ordered) {
-    const [first] = of.answers
-    if (first && of.method === 'GET') add(of, 'answer', first)
+  const addAnswer = (of: DescribedOperation) => {
+    if (of.answers[0]) add(of, 'answer', of.answers[0])
   }
+  for (const of of ordered) if (of.method === 'GET') addAnswer(of)
   for (const of of ordered) if (of.body) add(of, 'body', of.body)
+  for (const of of ordered) if (of.method !== 'GET') addAnswer(of)
   return found
 }
 

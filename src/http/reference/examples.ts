@@ -35,7 +35,8 @@ export const examples: Examples = {
       BillingEmail: 'ann@customers.example',
       ShipmentList: [{ ShipmentCity: 'Boston', ShipmentCost: 4.9 }],
       OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }],
-      Payment: { Amount: 10, Method: 'Card', Reference: 'pi_3Q', Status: 'approved' },
+      // All of it: two at 52.95, and the shipping.
+      Payment: { Amount: 110.8, Method: 'Card', Reference: 'pi_3Q', Status: 'approved' },
     },
   },
 
@@ -217,6 +218,16 @@ export const samples: Readonly<Record<string, unknown>> = {
   OrderStatus: { OrderStatusID: 1, StatusID: 1, StatusDefinition: 'New', StatusText: 'New', Visible: true },
   Webhook: { Id: 1, ...(examples.createWebhook?.body as object) },
   ResponseInfo: { Key: 'Id', Value: '1', Status: '200', Message: 'updated successfully' },
+  PlacedCheckout: {
+    Key: 'OrderID',
+    Value: '351',
+    Status: '201',
+    Message: 'Created successfully',
+    InvoiceNumberPrefix: 'AB-',
+    InvoiceNumber: 1350,
+    OrderAmount: 110.8,
+    OrderPage: 'https://shop.example/order/1-351-cydc_NJwc8wnMT4VS46wZg',
+  },
   Event: { EventType: 1, EventName: 'Order New' },
   FeedEvent: {
     Sequence: 17,

@@ -15,6 +15,7 @@ const names: readonly string[] = [
   'stock-sync',
   'order-export',
   'shop-front',
+  'till-and-marketplace',
   'oauth',
   'client',
   'test-in-ci',

@@ -4,7 +4,7 @@ import { eventKinds } from '../../engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/json/openapi.ts'
 import type { assembleDocument } from './assemble.ts'
-import { type Resolve, type Row, rowsOf, typeInWords } from './schema-rows.ts'
+import { type Resolve, type Row, recordName, rowsOf, typeInWords } from './schema-rows.ts'
 import { typescriptOf } from './typescript.ts'
 
 export type ApiDocument = ReturnType<typeof assembleDocument>
@@ -174,10 +174,7 @@ const basic = ['client_id', 'client_secret']
 
 /** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. Empty: it has none. */
 function recordOf({ $ref, oneOf, items }: JsonSchema): string {
-  if ($ref !== undefined) {
-    const name = String($ref).split('/').at(-1) ?? ''
-    return name.replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
-  }
+  if ($ref !== undefined) return recordName({ $ref })
   const [inner] = [oneOf, items].flat() as (JsonSchema | undefined)[]
   const within = inner ?? (items as JsonSchema | undefined)
   return within === undefined ? '' : recordOf(within)

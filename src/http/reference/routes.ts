@@ -32,6 +32,7 @@ export function reference(app: FastifyInstance, { config }: ReferenceServices, m
 }
 
 const config = { roles: ['anyone'] } as const
+const noMarkdown = 'The reference is not there as Markdown: /openapi.json has every operation, and /llms.txt the guides'
 const HTML = 'text/html; charset=utf-8'
 const { 'cache-control': _, ...headersOfPages } = pageHeaders
 
@@ -65,7 +66,9 @@ function servePages(
     const html = htmlOf(address, (page) => renderPage(request, page))
     if (html === undefined) {
       const canonical = canonicalOf(address)
-      return canonical === undefined ? reply.callNotFound() : reply.redirect(encodeURI(canonical))
+      if (canonical !== undefined) return reply.redirect(encodeURI(canonical))
+      if (/^\/docs\/reference\/.*\.md$/.test(address)) throw new StoreFailure('unknown-address', noMarkdown)
+      return reply.callNotFound()
     }
     return sendTagged(request, reply, html, HTML)
   }

@@ -107,7 +107,8 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
   }
   if (type === 'array') {
     const of = isSchema(items) ? typeInWords(items, resolve) : 'anything'
-    return `list of ${of === 'object' ? 'objects' : `(${of})`}${between(minItems, maxItems, 'items')}`
+    const named = isSchema(items) ? `${recordName(items)} objects`.trimStart() : ''
+    return `list of ${of === 'object' ? named : `(${of})`}${between(minItems, maxItems, 'items')}`
   }
   if (type === 'string') return textInWords(whole) + given
   if (type === 'integer' || type === 'number') return numberInWords(whole) + given
@@ -157,6 +158,11 @@ function variantsOf({ oneOf, anyOf }: JsonSchema): JsonSchema[] {
 
 function isRecord({ $ref }: JsonSchema): boolean {
   return typeof $ref === 'string'
+}
+
+/** `#/components/schemas/ProductUpdate` is of the record `Product`. Empty: it names none. */
+export function recordName({ $ref = '' }: JsonSchema): string {
+  return (String($ref).split('/').at(-1) ?? '').replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
 }
 
 function isSchema(value: unknown): value is JsonSchema {

@@ -23,6 +23,8 @@ const groups: readonly (readonly string[])[] = [
   ],
   ['sandbox', 'test mode', 'test store', 'test stores', 'staging'],
   ['checkout', 'buy', 'purchase'],
+  ['till', 'pos', 'cash register'],
+  ['marketplace', 'amazon', 'ebay'],
   ['api key', 'api keys', 'api token', 'credentials', 'private key', 'privatekey'],
 ]
 
@@ -41,6 +43,8 @@ const more: Readonly<Record<string, readonly string[]>> = {
   authentication: ['keys', 'oauth'],
   'api version': ['policy', 'v2'],
   breaking: ['breaking change', 'deprecated', 'policy'],
+  'per hour': ['an hour'],
+  rounding: ['rounded'],
   'rate limit': ['limits', 'throttle', '429'],
 }
 

@@ -135,11 +135,9 @@ function get(resource: Resource): Operation {
   }
 }
 
-type ListGiven = Extract<Given, { kind: 'list' }>
-
 /** Lists what `read` returns; null: the record above does not exist. */
 function listing(
-  { type, maxRecords, filters }: Omit<ListGiven, 'kind'>,
+  { type, maxRecords, filters }: Omit<Extract<Given, { kind: 'list' }>, 'kind'>,
   read: (call: Call, options: ListOptions) => Promise<Listing | null>,
 ): Operation {
   return {

@@ -10,8 +10,6 @@ const POSTS_MAX = 100
 /** Nor may one store take the slots of the others. */
 const POSTS_OF_STORE_MAX = 20
 
-export type PostBack = ReturnType<typeof createPostBack>
-
 /**
  * Returns the function that posts answers to the addresses that calls name. It posts the answer of `work` to `url`, once, and
  * returns the answer that says so. Refuses (40) a wrong address, or too many posts at the same time, before `work` begins, so

@@ -78,12 +78,8 @@ const ANSWER_LENGTH_MAX = 32 * 1024 * 1024
 export function readBatch(parameters: Parameters): { limit: number; offset: number } {
   parameters.required('batchSize', 'batchSizeMissing')
   const bounds = { min: 1, max: BATCH_SIZE_MAX }
-  const limit = parameters.integer(
-    'batchSize',
-    'invalidBatchSize',
-    `a whole number from 1 to ${BATCH_SIZE_MAX}`,
-    bounds,
-  )
+  const allowed = `a whole number from 1 to ${BATCH_SIZE_MAX}`
+  const limit = parameters.integer('batchSize', 'invalidBatchSize', allowed, bounds)
   const startNum = parameters.integer('startNum', 'invalidStartNum', 'a whole number, not negative', { min: 0 })
   return { limit, offset: Math.max(0, startNum - 1) }
 }

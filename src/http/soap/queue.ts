@@ -1,8 +1,6 @@
 import type { BucketReading } from '../../access/applications/limits/leaky-bucket.ts'
 import type { RateLimit } from '../../access/stores/rate-limit.ts'
-
-/** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
-export type SetTimer = (callback: () => void, ms: number) => () => void
+import { type SetTimer, startTimer } from '../../foundation/process/timer.ts'
 
 export type Turn =
   | { readonly kind: 'granted'; readonly bucket: BucketReading; readonly hasWaited: boolean }
@@ -141,11 +139,6 @@ export class Queue {
     line.cancelTimer()
     this.#lines.delete(line.key)
   }
-}
-
-function startTimer(callback: () => void, ms: number): () => void {
-  const timer = setTimeout(callback, ms)
-  return () => clearTimeout(timer)
 }
 
 /** The request may come again when there is room to wait, and its own slot is at most 30 s away. */

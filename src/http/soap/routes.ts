@@ -13,7 +13,7 @@ import { failureIn, noteRefusal } from '../server/requests/errors.ts'
 import { type AdviceServices, settingAdvice } from '../server/requests/setting-advice.ts'
 import { type AdmissionServices, admit } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
-import { createPostBack, type PostBack } from './callback.ts'
+import { createPostBack } from './callback.ts'
 import { readCall, readEnvelope } from './envelope.ts'
 import { SoapFault, type SoapVersion, soapVersions, writeFault } from './faults.ts'
 import { lazyModel, type SoapModel, writeWsdl } from './model.ts'
@@ -122,7 +122,7 @@ function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServi
 
 /** Returns the result or the error document, or the notice that it was posted to callBackURL. */
 async function answerCall(
-  services: SoapServices & AdmissionServices & { readonly postBack: PostBack },
+  services: SoapServices & AdmissionServices & { readonly postBack: ReturnType<typeof createPostBack> },
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,

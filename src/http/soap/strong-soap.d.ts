@@ -7,7 +7,6 @@ declare module 'strong-soap' {
     readonly elements: readonly Descriptor[]
   }
 
-  /** An element of the WSDL. */
   interface WsdlElement {
     readonly name: string
     readonly $value?: string

@@ -5,7 +5,6 @@ import { type FaultCode, faultCodes, type SoapVersion, soapVersions } from './fa
 
 const { NamespaceContext, WSDL, XMLHandler } = strongSoap.soap
 
-/** An operation as the WSDL declares it. */
 export interface DeclaredOperation {
   readonly name: string
   readonly documentation: string
@@ -38,7 +37,7 @@ export async function readPorts(text: string): Promise<Readonly<Record<SoapVersi
     return {
       operations: described.map(({ name, operation, input }) => ({
         name,
-        documentation: documentationOf(operation),
+        documentation: operation.operation.children.find(({ name }) => name === 'documentation')?.$value ?? '',
         parameters: input.body.elements.map(({ qname, type }) => ({ name: qname.name, type: type?.name ?? '' })),
       })),
       answers: Object.fromEntries(
@@ -51,10 +50,6 @@ export async function readPorts(text: string): Promise<Readonly<Record<SoapVersi
     }
   }
   return { '1.1': portOf('1.1'), '1.2': portOf('1.2') }
-}
-
-function documentationOf({ operation }: WsdlOperation): string {
-  return operation.children.find(({ name }) => name === 'documentation')?.$value ?? ''
 }
 
 function writerOf(schemas: object, version: SoapVersion): (descriptor: Descriptor, value: object) => string {

@@ -151,10 +151,6 @@ export const storeAlerts = {
 /** What developers break in their test stores needs nobody. */
 const ofShops = { store: { testStore: null } } as const
 
-export interface OperatorPlace {
-  readonly config: Pick<Config, 'backupDir' | 'backupHours' | 'dataDir'>
-}
-
 export const operatorAlerts = {
   'no-backup': {
     words: t('No backup was made in time'),
@@ -217,7 +213,7 @@ export const operatorAlerts = {
           ]
     },
   },
-} as const satisfies Record<string, Kind<OperatorPlace>>
+} as const satisfies Record<string, Kind<{ config: Pick<Config, 'backupDir' | 'backupHours' | 'dataDir'> }>>
 
 export type StoreAlert = keyof typeof storeAlerts
 export type OperatorAlert = keyof typeof operatorAlerts

@@ -9,19 +9,13 @@ import { type Changing, lockPeople } from './store-roles.ts'
 
 const MEMBERS_MAX = 500
 
-export interface MemberFactor {
-  readonly id: number
-  readonly email: string
-  readonly hasFactor: boolean
-}
-
 /** From when on the store requires a second factor (null: it does not), and who of its people has one: those without first, 500 at most. */
 export async function requiredFactor({ db, now }: DataServices, storeId: number) {
   const { factorRequiredFrom } = await db.store.findUniqueOrThrow({
     where: { id: storeId },
     select: { factorRequiredFrom: true },
   })
-  const members = await db.$queryRaw<MemberFactor[]>`
+  const members = await db.$queryRaw<{ id: number; email: string; hasFactor: boolean }[]>`
     SELECT "StoreUser"."id", "StoreUser"."email", ${hasFactor(now())} AS "hasFactor"
     FROM "StoreUser" JOIN "Identity" ON "Identity"."id" = "identityId" WHERE "storeId" = ${storeId}
     ORDER BY "hasFactor", lower("StoreUser"."email"), "StoreUser"."id" LIMIT ${MEMBERS_MAX}`

@@ -29,7 +29,8 @@ export function belowOrders(stage: () => Stage): void {
     const CatalogID = await home.add('/Products', {
       SKUInfo: { SKU: `CHECKOUT ${dialect.version} ${dialect.format}`, Name: 'Bag', Price: 20, Stock: 5 },
     })
-    const body = { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 2 }] }
+    const Payment = { Amount: 40, Method: 'Cash', Status: 'approved' }
+    const body = { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 2 }], Payment }
     const sent = inDialect(dialect, written(dialect, body, checkoutType))
     const [quoted] = recordsIn(await home.call('POST', '/Checkout/Quote', sent), dialect, quoteType)
     expect(quoted).toMatchObject({ OrderAmount: 40, CanBePlaced: true, OrderItemList: [{ ItemUnitPrice: 20 }] })

@@ -147,7 +147,7 @@ export function unauthorized(operation: Operation): void {
     const needed = Object.fromEntries(place.privileges.map((privilege) => [privilege, [access]]))
     for (const privilege of place.privileges) {
       const others = servedResources.filter(({ service }) => service !== privilege)
-      const everyOther = Object.fromEntries(others.map(({ service }) => [service, ['read', 'write']]))
+      const everyOther = Object.fromEntries(others.map(({ service }) => [service, ['read', 'write'] as const]))
       for (const given of [{ ...needed, [privilege]: [other] }, everyOther]) {
         const call = await scene().allowed(given)
         for (const dialect of dialects) {

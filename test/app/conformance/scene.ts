@@ -1,12 +1,9 @@
-import { registerApplication } from '../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { RelatedSubResource, Resource } from '../../../src/engine/definition/resource.ts'
-import { operator } from '../../support/actors.ts'
-import type { TestStore } from '../../support/store.ts'
+import type { StoreOptions, TestStore } from '../../support/store.ts'
 import { rowsOf } from '../engine/transfer/fixture.ts'
 import { listsOf } from './paths.ts'
 import { change, newRecord, newWholeRecord, nextSeed } from './records.ts'
-import { fixtureOf, openShop, type Shop, type Stage, withPrivileges } from './stage.ts'
+import { fixtureOf, openShop, type Shop, type Stage } from './stage.ts'
 
 /** What the contract's statuses are tried on: `home` of the stage takes every change, `quiet` none. */
 export interface Scene extends Stage {
@@ -23,7 +20,7 @@ export interface Scene extends Stage {
   /** A record of another store. */
   readonly foreign: number
   /** The quiet store, called with an application of these privileges; the same one for the same privileges. */
-  readonly allowed: (privileges: Record<string, string[]>) => Promise<TestStore['call']>
+  readonly allowed: (privileges: NonNullable<StoreOptions['privileges']>) => Promise<TestStore['call']>
   /** The quiet store, called with an application whose bucket is full. */
   readonly throttled: TestStore['call']
   /** Every row that a refused request could have changed. */
@@ -53,7 +50,7 @@ export async function openScene(stage: Stage): Promise<Scene> {
     foreign: fullIds.at(-1) as number,
     allowed: (privileges) => {
       const key = JSON.stringify(privileges)
-      const call = callers.get(key) ?? withPrivileges(server, quiet, privileges)
+      const call = callers.get(key) ?? quiet.as({ privileges }).then(({ call }) => call)
       callers.set(key, call)
       return call
     },
@@ -87,15 +84,10 @@ export function belonging(resource: Resource, name: string, id: number) {
 }
 
 /** It leaks one request in a thousand seconds, and is filled anew each time. */
-async function withFullBucket({ server, resource }: Stage, { store, call }: Shop): Promise<TestStore['call']> {
-  const { privateKey, publicKey } = await registerApplication(server.services, {
-    Name: 'Throttled',
-    Throttle: { capacity: 1, leakPerSecond: 0.001 },
-  })
-  const { token } = await subscribe(server.services, { storeId: store.id, publicKey, actor: operator })
-  const headers = { privatekey: privateKey, token }
-  return async (method, path, options) => {
-    await call('GET', `/${resource.service}?countonly=1`, { headers })
-    return call(method, path, { ...options, headers })
+async function withFullBucket({ resource }: Stage, shop: Shop): Promise<TestStore['call']> {
+  const { call } = await shop.as({ throttle: { capacity: 1, leakPerSecond: 0.001 } })
+  return async (...request) => {
+    await call('GET', `/${resource.service}?countonly=1`)
+    return call(...request)
   }
 }

@@ -1,11 +1,7 @@
-import { registerApplication } from '../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
-import type { Access } from '../../../src/engine/caller.ts'
 import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Service } from '../../../src/shop/registry.ts'
 import { allPrivileges } from '../../../src/shop/registry.ts'
-import { operator } from '../../support/actors.ts'
-import type { CallOptions, Method, TestServer, TestStore } from '../../support/store.ts'
+import type { TestServer, TestStore } from '../../support/store.ts'
 import { dayOfA, dayOfB, type Fixture, fixtures, type References } from './fixtures.ts'
 import { newRecord } from './records.ts'
 
@@ -87,25 +83,4 @@ async function fill(server: TestServer, resource: Resource, fixture: Fixture, sh
     shop.store.id,
   )
   return rows.map(({ id }) => id)
-}
-
-/** The same store, called with an application of these privileges. */
-export async function withPrivileges(
-  { services }: TestServer,
-  shop: TestStore,
-  privileges: Record<string, string[]>,
-): Promise<TestStore['call']> {
-  const application = await registerApplication(services, {
-    Name: 'Restricted',
-    Throttle: { capacity: 100_000, leakPerSecond: 1_000 },
-    Privileges: privileges as Record<string, Access[]>,
-  })
-  const { token } = await subscribe(services, {
-    storeId: shop.store.id,
-    publicKey: application.publicKey,
-    actor: operator,
-  })
-  const headers = { privatekey: application.privateKey, token }
-  return (method: Method, path: string, options: CallOptions = {}) =>
-    shop.call(method, path, { ...options, headers: { ...headers, ...options.headers } })
 }

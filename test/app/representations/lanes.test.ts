@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { statementsOf } from '../../support/statements.ts'
 import { sharedServer } from '../../support/store.ts'
-import { otherApplication, webhookBody } from '../http/rest/webhooks-fixture.ts'
+import { webhookBody } from '../http/rest/webhooks-fixture.ts'
 import { change, send } from './fixture.ts'
 
 // Single records that are asked for at once are read together (docs/decisions/representations.md).
@@ -80,7 +80,7 @@ test('of two stores with the same ids, each gets its own', async () => {
 
 test('a webhook is shown to the application that has it alone, whoever read it before', async () => {
   const own = await change(server, shop, 'POST', '/Webhooks', webhookBody())
-  const others = await otherApplication(server, shop)
+  const { call: others } = await shop.as()
   for (const _time of ['first', 'second']) {
     const answers = await Promise.all([
       send(server, shop, 'GET', `/Webhooks/${own}`),

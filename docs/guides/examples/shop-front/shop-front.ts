@@ -8,6 +8,7 @@ const { API = '', SECURE_URL = '', PRIVATE_KEY = '', TOKEN = '', PICTURES = SECU
 const store = createClient({ url: API, secureUrl: SECURE_URL, privateKey: PRIVATE_KEY, token: TOKEN })
 
 type Html = { readonly html: string }
+type Line = { ItemQuantity: number; ItemDescription: string; ItemAmount?: number; problem: string }
 
 /** Makes HTML. Every value in it is escaped, unless it is HTML itself. */
 function html(texts: TemplateStringsArray, ...values: (string | number | Html | Html[])[]): Html {
@@ -19,10 +20,7 @@ function html(texts: TemplateStringsArray, ...values: (string | number | Html | 
 }
 
 /** A cookie has it as text, such as `6f1c…~12:2~13.9.15:1`: the key; product, options and quantity of each line. */
-interface Cart {
-  readonly key: string
-  readonly lines: { CatalogID: number; ItemOptions: string; ItemQuantity: number }[]
-}
+type Cart = { readonly key: string; lines: { CatalogID: number; ItemOptions: string; ItemQuantity: number }[] }
 
 function readCart(text: string): Cart {
   const [key = '', ...parts] = text.split('~')
@@ -86,32 +84,43 @@ const fields = {
   BillingCountry: ['Country, such as US', 'country'],
 }
 
-function row(line: components['schemas']['QuotedItem'], index: number): Html {
+function row({ ItemQuantity, ItemDescription, ItemAmount, problem }: Line, index: number): Html {
   // Chosen options stand behind the name, with tags.
-  const name = line.ItemDescription.replace(/<[^>]*>|&nbsp;/g, ' ')
-  return html`<tr><th scope="row">${line.ItemQuantity} × ${name} ${line.CanBePlaced ? '' : html`<em>sold out</em>`}</th>
-<td>${line.ItemAmount.toFixed(2)}</td><td><form method="post" action="/cart/remove">
+  const name = `${ItemQuantity} × ${ItemDescription.replace(/<[^>]*>|&nbsp;/g, ' ')}`
+  return html`<tr><th scope="row">${name} ${problem && html`<em>${problem}</em>`}</th>
+<td>${ItemAmount?.toFixed(2) ?? ''}</td><td><form method="post" action="/cart/remove">
 <input type="hidden" name="line" value="${index}"><button aria-label="Remove ${name}">Remove</button></form></td></tr>`
 }
 
 /** What the store reckons of the cart, and the form of the order. `problems`: what it said of the last try. */
 async function cartPage(cart: Cart, form = new URLSearchParams(), problems: readonly string[] = []): Promise<Html> {
   if (cart.lines.length === 0) return page('Your cart is empty', cart, html``)
-  const quote = await quoteOf(cart)
+  const { lines, total } = await quoteOf(cart.lines)
   const input = ([name, [label = '', complete = '']]: [string, string[]]) => html`<label>${label}
 <input name="${name}" value="${form.get(name) ?? ''}" autocomplete="${complete}" maxlength="50" required></label>`
   const main = html`${problems.map((problem) => html`<p class="problem" role="alert">${problem}</p>`)}
-<table>${quote.OrderItemList.map(row)}<tr><th scope="row">Total</th><td colspan="2">${quote.total}</td></tr></table>
+<table>${lines.map(row)}<tr><th scope="row">Total</th><td colspan="2">${total}</td></tr></table>
 <form method="post" action="/order"><h2>Your order</h2><input type="hidden" name="cart" value="${writeCart(cart)}">
-<input type="hidden" name="total" value="${quote.total}">${Object.entries(fields).map(input)}
-<p>This is a trial: no money is taken.</p><button>Order and pay ${quote.total}</button></form>`
+<input type="hidden" name="total" value="${total}">${Object.entries(fields).map(input)}
+<p>This is a trial: no money is taken.</p><button${total ? '' : html` disabled`}>Order and pay ${total}</button></form>`
   return page('Your cart', cart, main)
 }
 
-async function quoteOf({ lines }: Cart) {
-  const { data } = await store.post('/Checkout/Quote', { body: { OrderItemList: lines } })
-  const quote = data[0] as components['schemas']['Quote']
-  return { ...quote, total: `${quote.OrderAmount.toFixed(2)} ${quote.Currency}` }
+/** What the store reckons of lines. Where it refuses one, each is asked for alone, and there is no total. */
+async function quoteOf(items: Cart['lines']): Promise<{ lines: Line[]; amount: number; total: string }> {
+  try {
+    const { data } = await store.post('/Checkout/Quote', { body: { OrderItemList: items } })
+    const { OrderItemList, OrderAmount: amount, Currency } = data[0] as components['schemas']['Quote']
+    const lines = OrderItemList.map((line) => ({ ...line, problem: line.CanBePlaced ? '' : 'sold out' }))
+    return { lines, amount, total: `${amount.toFixed(2)} ${Currency}` }
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.status !== 400) throw error
+    // A message begins with the field at fault.
+    const problem = error.items.map(({ Value, Message }) => Message.replace(`${Value} `, '')).join(' ')
+    const refused = items.map((item) => ({ ...item, ItemDescription: `product ${item.CatalogID}`, problem }))
+    const alone = await Promise.all(items.length < 2 ? [{ lines: refused }] : items.map((item) => quoteOf([item])))
+    return { lines: alone.flatMap(({ lines }) => lines), amount: 0, total: '' }
+  }
 }
 
 /** Takes no money. A shop has its payment service hold the amount here, and takes it when the order is placed. */
@@ -124,13 +133,12 @@ async function payOutside(amount: number, key: string) {
 async function placeOrder(form: URLSearchParams, response: ServerResponse): Promise<void> {
   const cart = readCart(form.get('cart') ?? '')
   const billing = Object.fromEntries(Object.keys(fields).map((name) => [name, form.get(name) ?? '']))
-  const { OrderAmount, total } = await quoteOf(cart)
+  const { amount, total } = await quoteOf(cart.lines)
   // The store says what is to be paid, never the form; and it must be what the customer has seen.
-  if (total !== form.get('total')) {
-    return send(response, await cartPage(cart, form, ['A price has changed. Look at the total again.']))
-  }
+  const changed = ['A price has changed, or what can be ordered. Look again.']
+  if (total !== form.get('total')) return send(response, await cartPage(cart, form, changed))
   try {
-    const order = { OrderItemList: cart.lines, ...billing, ...(await payOutside(OrderAmount, cart.key)) }
+    const order = { OrderItemList: cart.lines, ...billing, ...(await payOutside(amount, cart.key)) }
     const { data } = await store.post('/Checkout', { body: order, idempotencyKey: cart.key })
     lead(response, data[0]?.OrderPage ?? '/ordered', readCart(''))
   } catch (error) {
@@ -146,7 +154,7 @@ const style = `*{box-sizing:border-box}body{font:1rem/1.5 system-ui,sans-serif;m
 header,header form,li div{display:flex;gap:.5rem 1rem;align-items:center}header form{flex:1}.problem,em{color:#a40000}
 .products{display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1.5rem 1rem;padding:0}
 .products li{display:flex;flex-direction:column}.products form{margin-top:auto;display:grid;gap:.5rem}
-img{width:100%;aspect-ratio:1}h2{font-size:1.1rem;margin:.5rem 0 0}p{margin:.25rem 0}
+img{width:100%;aspect-ratio:1}h2{font-size:1.1rem;margin:.5rem 0 0}p{margin:.25rem 0}:disabled{opacity:.5}
 input,select,button{font:inherit;padding:.5rem;width:100%;border:1px solid #767676;border-radius:.25rem}
 label{display:block;margin:.75rem 0}header button,td button{width:auto}button{background:#0b57a4;color:#fff}
 table{width:100%;border-collapse:collapse}th,td{text-align:left;padding:.5rem .5rem .5rem 0}main>form{max-width:28rem}`
@@ -162,17 +170,13 @@ function lead(response: ServerResponse, Location: string, cart: Cart): void {
   send(response, html``, 303, { Location, 'Set-Cookie': cookie })
 }
 
-async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
-  if (!(Number(request.headers['content-length']) <= 10_000)) throw new Error('The form is too long')
-  return new URLSearchParams(await readText(request))
-}
-
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://shop')
   const cart = readCart(/(?:^|; )cart=([^;]*)/.exec(request.headers.cookie ?? '')?.[1] ?? '')
-  // Forms of other sites order nothing here.
+  // Forms of other sites, and long ones, do nothing here.
   const isForeign = /^(cross|same)-site$/.test(String(request.headers['sec-fetch-site']))
-  const form = request.method === 'POST' && !isForeign ? await formOf(request) : null
+  const isTaken = request.method === 'POST' && !isForeign && Number(request.headers['content-length']) <= 10_000
+  const form = isTaken ? new URLSearchParams(await readText(request)) : null
   if (form === null) {
     if (pathname === '/') return send(response, await catalogue(searchParams, cart))
     if (pathname === '/cart') return send(response, await cartPage(cart))
@@ -183,18 +187,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (pathname === '/order') return placeOrder(form, response)
   const left = cart.lines.filter((_, index) => String(index) !== form.get('line'))
   if (pathname === '/cart/remove') return lead(response, '/cart', { ...cart, lines: left })
-  if (pathname === '/cart/empty') return lead(response, '/', readCart(''))
   const chosen = [form.get('product'), ...form.getAll('option').filter(Boolean)].join('.')
-  const { lines } = readCart(`~${chosen}:${form.get('quantity')}`)
-  lead(response, '/cart', { ...cart, lines: [...cart.lines, ...lines] })
+  lead(response, '/cart', { ...cart, lines: [...cart.lines, ...readCart(`~${chosen}:${form.get('quantity')}`).lines] })
 }
 
 createServer((request, response) => {
   answer(request, response).catch((error: unknown) => {
     console.error(error)
-    const problem = error instanceof StoreError && error.status === 400 ? error.message : 'The store does not answer.'
-    const main = html`<p>${problem}</p><p>Go back and try again: an order that has been sent is not placed twice.</p>
-<form method="post" action="/cart/empty"><button>Empty the cart</button></form>`
-    send(response, page('That did not work', readCart(''), main), 502)
+    send(response, page('The store does not answer. Try again: nothing is ordered twice.', readCart(''), html``), 502)
   })
 }).listen(Number(PORT), '127.0.0.1', () => console.log(`http://localhost:${PORT}`))

@@ -360,10 +360,7 @@ export interface RefusedSubscription {
  * The order by "subscriptionId" makes PostgreSQL read three entries of its index. Without it, PostgreSQL may read all
  * calls in the order of ids.
  */
-export async function refusedSubscriptions(
-  { db, now }: { db: Db | Transaction; now: () => Date },
-  storeId: number,
-): Promise<RefusedSubscription[]> {
+export async function refusedSubscriptions({ db, now }: LogServices, storeId: number): Promise<RefusedSubscription[]> {
   const rows = await queryRows<{ id: number; name: string; calls: (RefusedSubscription['last'] & { at: string })[] }>(
     db,
   )`

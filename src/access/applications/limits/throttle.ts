@@ -9,9 +9,8 @@ export const contractRateLimit: RateLimit = { capacity: 50, leakPerSecond: 2 }
 
 /** The error for a request that the bucket refused. */
 export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
-  return new StoreFailure('rate-limited', `Too many requests; come back in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-  })
+  const message = `Too many requests; come back in ${retryAfterSeconds} s`
+  return new StoreFailure('rate-limited', message, { retryAfterSeconds })
 }
 
 /**

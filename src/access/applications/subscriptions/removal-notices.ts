@@ -39,20 +39,17 @@ export function createRemovalNotices(
   services: RemovalNoticeServices,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
+  const { db, now, log } = services
+  const wanted = { key: ['id'], where: sql`true`, order: 'nextAttemptAt', limit: BATCH_MAX }
   return createWorker({
-    log: services.log,
+    log,
     complaint: 'removal notices could not be looked for',
     everyMs,
-    claim: () => claimDue(services),
+    // Attempts are counted in advance, so that one that crashes the process is not retried forever.
+    claim: () => claimFree<RemovalNotice>(db, leases.removalNotice, now, wanted),
     work: (notice) => send(services, notice),
     failed: ({ applicationId }) => [{ applicationId }, 'a removal notice could not be sent'],
   })
-}
-
-/** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */
-function claimDue({ db, now }: RemovalNoticeServices): Promise<RemovalNotice[]> {
-  const wanted = { key: ['id'], where: sql`true`, order: 'nextAttemptAt', limit: BATCH_MAX }
-  return claimFree(db, leases.removalNotice, now, wanted)
 }
 
 async function send(services: RemovalNoticeServices, notice: RemovalNotice): Promise<void> {

@@ -85,9 +85,8 @@ export async function findApplicationToSubscribe(
 }
 
 export function noSuchPublicKey(): StoreFailure {
-  return new StoreFailure('unknown-reference', 'PublicKey is not the public key of an application', {
-    field: 'PublicKey',
-  })
+  const message = 'PublicKey is not the public key of an application'
+  return new StoreFailure('unknown-reference', message, { field: 'PublicKey' })
 }
 
 const withApplication = { include: { application: true } } as const

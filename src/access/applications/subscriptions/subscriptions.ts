@@ -221,7 +221,6 @@ export async function unsubscribe(
   await announceAccess(services, () => negotiate(services, 'REMOVE', actor, look))
 }
 
-type CallbackAnswer = Awaited<ReturnType<typeof sendCallback>>
 type Next<T> = { readonly result: T } | Step<T>
 
 /** A change about which the application is called first. */
@@ -241,7 +240,7 @@ interface Step<T> {
     tx: Transaction,
     parties: Parties,
     handshake: Handshake,
-    answer: CallbackAnswer | null,
+    answer: Awaited<ReturnType<typeof sendCallback>> | null,
   ) => Promise<T | null>
 }
 

@@ -141,10 +141,7 @@ export async function exchangeCode(services: AccessServices, exchange: CodeExcha
 }
 
 /** A code that was issued to the client, whether it still works or not. */
-interface KnownCode {
-  readonly codeHash: string
-  readonly subscriptionId: number
-}
+type KnownCode = Pick<AuthorizationCode, 'codeHash' | 'subscriptionId'>
 
 const unknown = 'This code was not issued to this client'
 
@@ -190,7 +187,7 @@ async function issueGrant(
 ): Promise<IssuedToken> {
   const { subscriptionId, storeUserId: userId } = grant
   const name = generateKey()
-  const refreshToken = newRefreshToken(name)
+  const refreshToken = name + generateKey()
   const { id: grantId } = await tx.accessGrant.create({
     data: { ...grant, name, ...refreshColumns(services, refreshToken) },
   })
@@ -232,11 +229,6 @@ async function issueToken(
   return token
 }
 
-/** 64 hexadecimal characters: the name of the grant, and a secret. */
-function newRefreshToken(name: string): string {
-  return name + generateKey()
-}
-
 function refreshColumns({ secrets, now }: Pick<DataServices, 'secrets' | 'now'>, refreshToken: string) {
   const refreshedAt = now()
   return {
@@ -247,6 +239,7 @@ function refreshColumns({ secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
   }
 }
 
+/** The name of the grant, and a secret. */
 const REFRESH_TOKEN = /^([0-9a-f]{32})[0-9a-f]{32}$/
 
 interface Refresh {
@@ -306,7 +299,7 @@ async function refreshGrant(
     const token = secrets.open(last.tokenSealed)
     return expiring(tx, userId, token, { token: secrets.open(grant.tokenSealed), expiresInSeconds })
   }
-  const next = newRefreshToken(grant.name)
+  const next = grant.name + generateKey()
   const data = { ...refreshColumns(services, next), formerTokenHash: grant.tokenHash }
   await tx.accessGrant.update({ where: { id }, data })
   const token = await issueToken(tx, services, { subscriptionId, grantId: id })
@@ -318,24 +311,15 @@ async function findGrant(db: Db, { id: applicationId }: OAuthClient, refreshToke
   const [, name] = REFRESH_TOKEN.exec(refreshToken) ?? []
   if (name === undefined) return null
   const where = { name, subscription: { applicationId } }
-  const found = await db.accessGrant.findFirst({
-    where,
-    select: { id: true, subscription: { select: { storeId: true } } },
-  })
+  const select = { id: true, subscription: { select: { storeId: true } } } as const
+  const found = await db.accessGrant.findFirst({ where, select })
   return found && { id: found.id, storeId: found.subscription.storeId }
-}
-
-interface Ending {
-  readonly storeId: number
-  readonly client: OAuthClient
-  readonly actor: Actor
-  readonly reason: string
 }
 
 /** Ends what `remove` deletes. Once this resolves, it is refused in this process, and within moments in the others. */
 async function endAccess(
   services: AccessServices,
-  { storeId, client, actor, reason }: Ending,
+  { storeId, client, actor, reason }: Pick<Refresh, 'client' | 'actor'> & { storeId: number; reason: string },
   remove: (tx: Transaction) => Promise<{ count: number }>,
 ): Promise<void> {
   await changeAccess(services, async (tx) => {

@@ -52,10 +52,8 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
       throw error
     })
     if (found === null) {
-      throw new StoreFailure(
-        'not-found',
-        'There is no order at this address, or its page has ended. Ask the shop about your order',
-      )
+      const message = 'There is no order at this address, or its page has ended. Ask the shop about your order'
+      throw new StoreFailure('not-found', message)
     }
     const { store, order } = found
     if (!wantsHtml(request)) return detailsRecord(order, store)

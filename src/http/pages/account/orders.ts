@@ -49,11 +49,8 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       return shown.map((order) => orderRecord(order, store))
     }
     const data = { orders: shown, older, isFirst: before === undefined }
-    return sendPage(reply, {
-      template: '/pages/account/orders',
-      title: t('Your orders · {store}', { store: store.name }),
-      data,
-    })
+    const title = t('Your orders · {store}', { store: store.name })
+    return sendPage(reply, { template: '/pages/account/orders', title, data })
   })
 
   get('/account/orders/:id', async (request, reply) => {
@@ -82,8 +79,6 @@ const shownColumns = {
   },
 } as const satisfies Prisma.OrderSelect
 
-type ShownRow = Prisma.OrderGetPayload<{ select: typeof shownColumns }>
-
 /** The status that a customer sees. Recording a payment does not move an order from Unpaid; to its customer it is New. */
 function seenStatus(statusId: number, payment: PaymentState): number {
   return statusId === statusUnpaid && !isOwed(payment) ? statusNew : statusId
@@ -93,7 +88,7 @@ function seenStatus(statusId: number, payment: PaymentState): number {
 const authorised: Chip = { text: t('Payment authorised'), tone: 'ok' }
 
 /** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
-function orderOf(row: ShownRow, statuses: StatusTexts) {
+function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: StatusTexts) {
   const payment = row.payment as PaymentState
   return {
     id: row.id,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackTest, OwnApplication, Owner, OwnId } from '../../../access/applications/own/own-applications.ts'
 import { accessesOf } from '../../../access/applications/privileges.ts'
+import type { DataServices } from '../../../foundation/database/client.ts'
 import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
@@ -30,6 +31,8 @@ export function ownIn(request: FastifyRequest): OwnId {
 export function ownerIn(request: FastifyRequest): Owner {
   return { developerId: personOf(request, 'developer').id, isByToken: isByToken(request) }
 }
+
+export type StoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
 
 /** The query of lists of stores that use an application. */
 export const storesQuery = namedObject({
@@ -139,10 +142,8 @@ export async function withFieldsOfForm<T>(request: FastifyRequest, work: () => P
     return await work()
   } catch (error) {
     if (!isForm(request) || !(error instanceof StoreFailure) || error.faults.length === 0) throw error
-    throw refusedFields(
-      error.faults.map((fault) => inForm(fault, request)),
-      error,
-    )
+    const faults = error.faults.map((fault) => inForm(fault, request))
+    throw refusedFields(faults, error)
   }
 }
 

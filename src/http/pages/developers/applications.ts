@@ -15,7 +15,6 @@ import {
 } from '../../../access/applications/own/own-applications.ts'
 import { samePrivileges } from '../../../access/applications/privileges.ts'
 import type { MailServices } from '../../../access/mail/write.ts'
-import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
 import { requireProof } from '../../html/guard.ts'
@@ -34,6 +33,7 @@ import {
   ownApplication,
   ownerIn,
   ownIn,
+  type StoresServices,
   servicesInForm,
   settingsSent,
   storesQuery,
@@ -65,10 +65,6 @@ const usingStore = record<UsingStore>('UsingStore')({
   DateCreated: time.describe('The time at which the store granted access.'),
 })
 
-type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
-
-type NewApplicationServices = OwnApplicationServices & MailServices
-
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
   developerRoute('GET /developers/applications', {
@@ -96,7 +92,7 @@ export const applicationRoutes = [
     body: newBody,
     answers: { 201: withDeprecation(withKeys, 'Only where the call had no `Kind`.') },
     refusals: [409],
-    run: ({ request, reply, body }, services: NewApplicationServices) => {
+    run: ({ request, reply, body }, services: OwnApplicationServices & MailServices) => {
       const create = () =>
         withFieldsOfForm(request, () => {
           const given = body()
@@ -150,7 +146,7 @@ export const usingStoreRoutes = [
     query: storesQuery,
     answers: { 200: many('The stores, longest subscribed first.', usingStore, { Link: ref('headers', 'Link') }) },
     // Programs follow the header Link, browsers a link.
-    run: async ({ request, reply, ids, query: { limit, cursor } }, services: UsingStoresServices) => {
+    run: async ({ request, reply, ids, query: { limit, cursor } }, services: StoresServices) => {
       const page = await listUsingStores(services, ownIn(request), { limit, after: cursor })
       const { application, stores, next } = page
       const nextAddress = next && `/developers/applications/${ids.id}/stores?limit=${limit}&cursor=${next}`

@@ -11,7 +11,7 @@ import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
-import { ofApplicationByToken, ownIn, storesQuery } from './application-page.ts'
+import { ofApplicationByToken, ownIn, type StoresServices, storesQuery } from './application-page.ts'
 
 const date = time.describe('The time at which the request was answered.')
 const answered = {
@@ -70,8 +70,6 @@ const ownCall = record<LoggedCall>('OwnCall')({
     ),
 })
 
-type CallsServices = DataServices & { readonly config: { readonly publicUrl: string } }
-
 /** The log of calls of a developer's application, as pages and JSON. */
 export const callRoutes = [
   developerRoute('GET /developers/applications/:id/calls', {
@@ -82,7 +80,7 @@ export const callRoutes = [
       'Each with the last refusal. Follow the header `Link` with `rel="next"` until it is absent. The calls of a store: `/developers/applications/{id}/calls/{subscriptionId}`.',
     query: storesQuery,
     answers: { 200: many('The stores, longest subscribed first.', calledStore, { Link: ref('headers', 'Link') }) },
-    run: async ({ request, reply, ids, query: { limit, cursor } }, services: CallsServices) => {
+    run: async ({ request, reply, ids, query: { limit, cursor } }, services: StoresServices) => {
       const { application, stores, next } = await listCalledStores(services, ownIn(request), { limit, after: cursor })
       const nextAddress = next && `/developers/applications/${ids.id}/calls?limit=${limit}&cursor=${next}`
       if (!wantsHtml(request)) {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Throttle, tooMany } from '../../../access/applications/limits/throttle.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
+import { type SetTimer, startTimer } from '../../../foundation/process/timer.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { Semaphore } from '../../../foundation/values/semaphore.ts'
 import type { AllowedServices } from '../../../operations/sandbox/allowed.ts'
@@ -14,8 +15,7 @@ export type InboxDoorServices = DataServices &
   AllowedServices & {
     readonly config: { readonly publicUrl: string }
     throttle: Throttle
-    /** Returns what cancels the timer. */
-    setTimer?: (callback: () => void, ms: number) => () => void
+    setTimer?: SetTimer
   }
 
 /** Of one inbox: enough for everything that a test store does by itself, and its retries. */
@@ -115,9 +115,4 @@ function createWaiting({ setTimer = startTimer }: Pick<InboxDoorServices, 'setTi
       for (const end of ends) end()
     },
   }
-}
-
-function startTimer(callback: () => void, ms: number): () => void {
-  const timer = setTimeout(callback, ms)
-  return () => clearTimeout(timer)
 }

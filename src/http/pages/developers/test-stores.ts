@@ -74,9 +74,7 @@ const madeDue = record<MadeDue>('MadeDue')({
   Count: z.int().min(0).describe('How many of them are due now.'),
 })
 
-type Admitted = Awaited<ReturnType<typeof admitApplication>>
-
-const subscription = record<Admitted>('TestSubscription')({
+const subscription = record<Awaited<ReturnType<typeof admitApplication>>>('TestSubscription')({
   Id: id.describe('The subscription.'),
   Token: z.string().describe('What the application sends with its requests to the store.'),
   PostBackURL: z.string().nullable().describe('Where the application asks the merchant to go on. Null: nowhere.'),

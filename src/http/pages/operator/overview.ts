@@ -94,12 +94,12 @@ async function sizesPage(services: OverviewServices): Promise<HtmlPage> {
   const { now, config } = services
   const figures = await read(services, [sizeFigures, ageFigures, backupFigures])
   const tables = figures.all('database_table_size_bytes').map(([bytes, { table = '' }]) => {
-    const oldest = figures.one('database_oldest_row_timestamp_seconds', { table: table })
+    const oldest = figures.one('database_oldest_row_timestamp_seconds', { table })
     const days = oldest === null ? null : (now().getTime() - oldest * 1_000) / DAY_MS
     return {
-      table: table,
+      table,
       bytes,
-      rows: figures.one('database_table_rows', { table: table }) ?? 0,
+      rows: figures.one('database_table_rows', { table }) ?? 0,
       oldest: oldest === null ? null : new Date(oldest * 1_000),
       // Over less than a day, the pace says nothing.
       perDay: days === null || days < 1 ? null : bytes / days,

@@ -18,7 +18,7 @@ import { actorOf, type Form, formOf, linesIn } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
 import { idIn, writingOf } from '../frame/pages.ts'
 import { answerInvitation, inviteByForm } from '../people/hand-over.ts'
-import { services as allServices } from '../records/services.ts'
+import { serviceOfTable } from '../records/services.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { listedIn, PAGE } from './lists.ts'
 
@@ -100,7 +100,7 @@ function byOperator(request: FastifyRequest) {
 /** What the records of a table are called. */
 function recordsIn(table: string): Phrase {
   if (table === 'Webhook') return t('Webhooks')
-  return allServices.find(({ resource }) => resource.table === table)?.allTitle ?? table
+  return serviceOfTable(table)?.allTitle ?? table
 }
 
 /** The form's field for a field of the body. */

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { listMailboxMails, type OutboxServices } from '../../../access/mail/outbox.ts'
 import { mailsAre } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
-import { type Text, t } from '../../../foundation/texts/text.ts'
+import { t } from '../../../foundation/texts/text.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { listedIn } from './lists.ts'
 
@@ -14,11 +14,8 @@ const MAILS_SHOWN = 100
 const COUNTED_MAX = 10_000
 
 /** Those that are shown. */
-const states: Readonly<Record<string, Text>> = {
-  waiting: t('waiting'),
-  bounced: t('refused by the receiver'),
-  failed: t('given up'),
-}
+const states = { waiting: t('waiting'), bounced: t('refused by the receiver'), failed: t('given up') } as const
+const stateNames = Object.keys(states) as (keyof typeof states)[]
 
 /** The receivers that wait or fail, without those of test stores, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
 export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPage> {
@@ -46,10 +43,10 @@ export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPag
 
 /** The numbers of mails by state, each counted up to 10,000. */
 export async function mailCounts({ db }: Pick<DataServices, 'db'>): Promise<Readonly<Record<string, number>>> {
-  const states = ['waiting', 'bounced', 'failed'] as const
-  const counts = states.map((state) => db.mail.count({ where: { state }, take: COUNTED_MAX }))
-  const [waiting = 0, bounced = 0, failed = 0] = await Promise.all(counts)
-  return { waiting, bounced, failed }
+  const counts = stateNames.map(async (state) => {
+    return [state, await db.mail.count({ where: { state }, take: COUNTED_MAX })] as const
+  })
+  return Object.fromEntries(await Promise.all(counts))
 }
 
 /**
@@ -61,7 +58,7 @@ export async function mailsPage(request: FastifyRequest, services: DataServices 
   const { part, shown } = listedIn(request, '/operator/mails')
   const unsent = await listMailboxMails(services, { limit: part.take, offset: part.skip })
   const mails = await db.mail.findMany({
-    where: { state: { in: ['waiting', 'bounced', 'failed'] } },
+    where: { state: { in: stateNames } },
     select: { id: true, subject: true, recipient: true, state: true, reason: true, attempts: true, createdAt: true },
     orderBy: { id: 'desc' },
     take: MAILS_SHOWN,

@@ -27,9 +27,7 @@ import { type Area, byPerson, signInPages, signOut } from './sign-in.ts'
 import { tokenForms } from './tokens.ts'
 
 const which = 'must be the id of a session, or others'
-const endedSession = namedObject({
-  Session: z.union([z.literal('others'), formId(which)], which),
-})
+const endedSession = namedObject({ Session: z.union([z.literal('others'), formId(which)], which) })
 
 /** Adds the pages on which people of an area sign in, choose a new password and look after their accounts. */
 export function areaPages(app: FastifyInstance, services: SignInServices & ResetServices, area: Area): void {

@@ -28,7 +28,6 @@ interface FactorStep {
   readonly path: string
   readonly clientOf: (request: FastifyRequest) => Client & { readonly devices?: string | undefined }
   readonly begin: (reply: FastifyReply, opened: EnteredSession) => Promise<unknown>
-  /** The page for signing in by password. */
   readonly signInPage: (request: FastifyRequest) => HtmlPage
 }
 

@@ -100,11 +100,7 @@ async function onwardAddress(
   return `/admin/change-store?${new URLSearchParams({ store, next })}`
 }
 
-interface SignInValues extends Readonly<Record<string, unknown>> {
-  readonly Email?: string
-  readonly Store: string
-  readonly next: string
-}
+type SignInValues = Readonly<Record<'Store' | 'next', string> & { Email?: string }>
 
 /** Shows a valid store address as its host only, because a link must not make the page say anything else. */
 function signInPage({ path, kind, signUp }: Area, canUsePasskey: boolean, values: SignInValues): HtmlPage {

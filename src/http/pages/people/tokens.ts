@@ -32,8 +32,6 @@ const personToken = record<PersonToken & { readonly token?: string }>('PersonTok
   DateCreated: time.describe('The time at which it was made.'),
 })
 
-type Words = Readonly<Record<'list' | 'make' | 'end', { readonly id: string; readonly description: string }>>
-
 const made =
   'A program sends it as `Authorization: Bearer`. It begins with `spt_` and is shown this once. It ends with the account, a change of the password, and *Sign out everywhere else*. The session must have shown a password or passkey in the last 15 minutes.'
 
@@ -41,7 +39,7 @@ function tokenRoutes(
   declare: typeof merchantRoute,
   path: '/account/tokens' | '/developers/account/tokens',
   who: { readonly roles: readonly ['merchant' | 'developer']; readonly needs?: readonly [] },
-  words: Words,
+  words: Readonly<Record<'list' | 'make' | 'end', { readonly id: string; readonly description: string }>>,
 ) {
   return [
     declare(`GET ${path}`, {
@@ -82,10 +80,7 @@ export const merchantTokenRoutes = tokenRoutes(
   '/account/tokens',
   { roles: ['merchant'], needs: [] },
   {
-    list: {
-      id: 'listTokens',
-      description: 'Those for the store of the session, without those that have ended.',
-    },
+    list: { id: 'listTokens', description: 'Those for the store of the session, without those that have ended.' },
     make: {
       id: 'createToken',
       description: `For a program of yours in the store of the session, which may do no more than you. ${made}`,

@@ -13,11 +13,10 @@ import type { Parts, Value } from './services.ts'
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
 
 type Reader = Pick<Caller, 'db' | 'store'>
-type Named = Omit<Code, 'name'> & { readonly name: Phrase }
 
 /** A list of the store. */
 interface Kind {
-  readonly read: (reader: Reader) => Promise<readonly Named[]>
+  readonly read: (reader: Reader) => Promise<readonly (Omit<Code, 'name'> & { readonly name: Phrase })[]>
   /** Reads the numbers that records have, of a list that need not name them. */
   readonly readUsed?: (reader: Reader) => Promise<readonly number[]>
   /** What a number is called that the list does not name. */

@@ -101,11 +101,10 @@ export function changesOf(
   const faults: Fault[] = []
   const reading = { prefix: '', writing, faults }
   const body = membersOf(values, form, reading, record)
-  const isPlain = (field: string) => field
   const stored = list === null ? [] : itemsIn(record ?? {}, list)
   const { items, places } = list === null ? { items: [], places: [] } : itemsOf(list, form, stored, reading)
   if (faults.length > 0) throw refusedFields(faults)
-  if (list === null) return { body, nameOf: isPlain }
+  if (list === null) return { body, nameOf: (field) => field }
   const isSame = isDeepStrictEqual(items, stored)
   const nameOf = (field: string) =>
     field

@@ -19,7 +19,7 @@ import type { HtmlPage } from '../../html/page.ts'
 import { textIn } from '../../html/request.ts'
 import { idIn } from '../frame/pages.ts'
 import type { PageRequest } from '../frame/request.ts'
-import { actors, type HistoryRow, historyOf, titlesOf } from './history.ts'
+import { actors, historyOf, titlesOf } from './history.ts'
 import { bareOf, changeOf, nameless } from './history-words.ts'
 import { seenBy } from './seen.ts'
 import { services as allServices, type Service, serviceOfTable } from './services.ts'
@@ -73,13 +73,10 @@ export async function storeHistoryPage({ caller, query }: PageRequest): Promise<
     return { ...page, data: { ...data, change, groups: [], history, older: olderThan(found.next, { change }) } }
   }
   const found = await listStoreHistory(caller, asked, { before, limit: PAGE_ENTRIES })
-  const single = found.groups.filter(isSingle)
-  const { rows } = await historyOf(
-    caller,
-    { entries: single.map(({ entry }) => entry), next: null },
-    { isOfMany: true },
-  )
-  const rowOfEntry = new Map(single.map(({ entry }, at) => [entry.id, rows[at] as HistoryRow]))
+  const single = found.groups.filter(({ counts }) => counts.length === 1 && counts[0]?.count === 1)
+  const ofOne = { entries: single.map(({ entry }) => entry), next: null }
+  const { rows } = await historyOf(caller, ofOne, { isOfMany: true })
+  const rowOfEntry = new Map(single.map(({ entry }, at) => [entry.id, rows[at] as (typeof rows)[number]]))
   const groups = found.groups.map((group) => {
     const row = rowOfEntry.get(group.entry.id)
     return row === undefined ? { row: null, ...groupOf(caller, group) } : { row }
@@ -128,10 +125,6 @@ function fieldsFor({ values, sections }: Service): (readonly [path: string, labe
   const lists = sections.flatMap(({ list }) => (list === null ? [] : [[list.name, list.label] as const]))
   const written = values.filter(({ field }) => field.access === 'rw' || field.access === 'wo')
   return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...lists]
-}
-
-function isSingle({ counts }: HistoryGroup): boolean {
-  return counts.length === 1 && counts[0]?.count === 1
 }
 
 const LABELS_SHOWN = 6

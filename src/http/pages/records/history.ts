@@ -25,7 +25,6 @@ const NEWEST_ENTRIES = 5
 
 /** What the template `history.eta` shows. */
 export type History = Awaited<ReturnType<typeof historyOf>>
-export type HistoryRow = History['rows'][number]
 
 /** Returns the newest changes of these records. */
 export async function newestHistory(

@@ -167,11 +167,9 @@ export function mergePlain(source: string, edited: string): string {
 }
 
 function mergeRun(former: readonly Token[], next: readonly Token[]): string {
+  const formerKeys = former.map(({ key }) => key)
   const keys = next.map(({ key }) => key)
-  const found = align(
-    former.map(({ key }) => key),
-    keys,
-  )
+  const found = align(formerKeys, keys)
   return next.map((token, at) => former[found[at] ?? -1]?.text ?? newText(token, keys[at - 1], keys[at + 1])).join('')
 }
 
@@ -203,10 +201,9 @@ export function withBreaksOf(stored: string, typed: string): string {
   if (!stored.includes('\r')) return typed
   const [former, next] = [breaksOf(stored), breaksOf(typed)]
   const usual = former[0]?.end ?? '\n'
-  const found = align(
-    former.map(({ line }) => line),
-    next.map(({ line }) => line),
-  )
+  const formerLines = former.map(({ line }) => line)
+  const lines = next.map(({ line }) => line)
+  const found = align(formerLines, lines)
   const followers: number[] = []
   for (const place of found.toReversed()) followers.push(place >= 0 ? place : (followers.at(-1) ?? former.length))
   let last = -1

@@ -4,12 +4,6 @@ import type { Phrase, Text } from '../../../foundation/texts/text.ts'
 import type { Wire } from '../frame/request.ts'
 import type { Value } from './services.ts'
 
-/** A part of a page, to which its index leads. */
-interface Part {
-  readonly slug: string
-  readonly title: Phrase
-}
-
 interface LinkTo {
   readonly address: string
   readonly text: Phrase
@@ -27,7 +21,7 @@ export interface Special {
   readonly read: (
     caller: Caller,
     record: Wire,
-  ) => Promise<Readonly<Record<string, unknown>> & { readonly parts?: readonly Part[] }>
+  ) => Promise<Readonly<Record<string, unknown>> & { readonly parts?: readonly { slug: string; title: Phrase }[] }>
   /** Slugs of the groups and lists that these parts show instead. */
   readonly sections: readonly string[]
   /** Tables of the referring records that these parts show instead. */

@@ -251,18 +251,14 @@ const refusals = {
     'TooManyRequests',
     'The bucket is full, or too many bytes of the application are in flight.',
     ['', 'Too many requests'],
-    {
-      headers: [...bucketHeaders, 'Retry-After'],
-    },
+    { headers: [...bucketHeaders, 'Retry-After'] },
   ),
   500: refusal('InternalError', 'A defect of the server; the log has it under the request id.', ['', 'Internal error']),
   503: refusal(
     'Unavailable',
     'The database does not answer, or others kept what was needed for too long.',
     ['', 'The database does not answer'],
-    {
-      headers: [...bucketHeaders, ...handlingHeaders, 'Retry-After'],
-    },
+    { headers: [...bucketHeaders, ...handlingHeaders, 'Retry-After'] },
   ),
 } as const satisfies Readonly<Record<number, Refusal>>
 
@@ -294,10 +290,7 @@ function refusedContent(status: number, { shown: [field, message], body }: Refus
 
 /** Both formats share one schema; its `xml` members name the elements. */
 export function both(schema: JsonSchema, example: unknown, xml: string): Content {
-  return {
-    'application/json': { schema, example },
-    'application/xml': { schema, example: exampleXml(xml) },
-  }
+  return { 'application/json': { schema, example }, 'application/xml': { schema, example: exampleXml(xml) } }
 }
 
 export type RecordSources = ExampleSources & { readonly schemas: Schemas }

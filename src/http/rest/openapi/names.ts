@@ -89,7 +89,7 @@ export function possessive(noun: string): string {
 /** `Update several features of a product`, `Get a product`; for names of their own: `Resume webhook`. */
 export function summaryOf(place: Place): string {
   const { named } = place.operation
-  const words = named === undefined ? summaryOfSubject(subjectOf(place)) : inWords(named.id)
+  const words = named === undefined ? summaryOfSubject(subjectOf(place)) : (named.summary ?? inWords(named.id))
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 

@@ -151,7 +151,6 @@ function listedBy({ resource, operation: { gives } }: Place): Resource {
   return (isOfList && servedResources.find((other) => other === gives.type)) || resource
 }
 
-/** The parameters that an operation takes. */
 export function operationParameters(place: Place, sample: unknown): (Parameter | Ref)[] {
   const own = ownParameters(place, sample)
   const { gives } = place.operation

@@ -142,9 +142,6 @@ export interface JsonCall<Ids extends string, Query, Body, Value> {
   readonly pending: Pending<Value>
 }
 
-/** Such as `GET /admin/stores/:id`. */
-type Address = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
-
 type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | IdsIn<Rest>
   : Path extends `${string}:${infer Name}`
@@ -221,10 +218,10 @@ export interface JsonRoute<Services>
 /** What of a route its description is derived from. */
 export type DescribedRoute = Omit<JsonRoute<never>, 'run' | 'roles'>
 
-/** Returns a function that declares routes of the group. */
+/** Returns a function that declares routes of the group, at addresses such as `GET /admin/stores/:id`. */
 export function routesOf<const Group extends RouteGroup>(group: Group) {
   return <
-    At extends Address,
+    At extends `${JsonRoute<never>['method']} /${string}`,
     A extends Answers,
     Query extends z.ZodType = z.ZodUnknown,
     Body = unknown,

@@ -75,7 +75,7 @@ function refusalByFastify(
 /** What a program is told. */
 export type Said = Pick<StoreFailure, 'code' | 'status' | 'message'> & { readonly field?: string | undefined }
 
-export function errorBody(status: number, message: string, field = '') {
+function errorBody(status: number, message: string, field = '') {
   return [resultItem('Error', field, status, message)]
 }
 

@@ -42,9 +42,7 @@ export function answerInsteadOfNode(app: FastifyInstance): void {
   })
 }
 
-type Fault = readonly [status: number, message: string]
-
-function faultOf(request: IncomingMessage, refused: WeakSet<IncomingMessage>): Fault | null {
+function faultOf(request: IncomingMessage, refused: WeakSet<IncomingMessage>): readonly [number, string] | null {
   if (refused.has(request)) return [417, 'Expect may only be 100-continue']
   const { rawHeaders, headers, httpVersion } = request
   const hosts = rawHeaders.filter((name, place) => place % 2 === 0 && name.toLowerCase() === 'host').length

@@ -8,16 +8,11 @@ import type { Config } from '../../../foundation/process/settings.ts'
 import { type Part, type Shutdown, STOP_TIMEOUT_MS } from '../../../foundation/process/shutdown.ts'
 import { plainServer } from './plain-http.ts'
 
-interface Services {
-  readonly log: Log
-  readonly drain: Shutdown['drain']
-}
-
 /** The application at its ports. It stops after the drain. */
 export function webServer(
   app: FastifyInstance,
   { host, port, httpPort }: Pick<Config, 'host' | 'port' | 'httpPort'>,
-  { log, drain }: Services,
+  { log, drain }: { log: Log; drain: Shutdown['drain'] },
 ): Part {
   const plain = plainServer(app)
   return {

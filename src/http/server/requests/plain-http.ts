@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { FastifyRequest } from 'fastify'
+import { createServer, type Server } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../../../foundation/process/settings.ts'
 import { inBlocks } from '../../../foundation/values/address-blocks.ts'
 import { leaveAnswersTo } from './limits.ts'
 
@@ -9,26 +10,14 @@ export function plainHttpFault(publicUrl: string, { protocol }: { readonly proto
   return isRefused ? `Use ${publicUrl}: plain http is refused` : null
 }
 
-interface PlainHttpOfPage {
-  readonly fault: string
-  /** Whether a browser may be led to PUBLIC_URL instead. */
-  readonly canLeadOn: boolean
-}
-
 /**
  * Returns a function that says what is wrong with a page's request over plain http, for the visitor and for whoever set the proxy
  * up. Null: the request is allowed. A browser is not led on behind a proxy that ended TLS without being in TRUST_PROXY, because it
  * would come back the same way forever.
  */
-export function plainHttpOfPages({
-  publicUrl,
-  trustProxy,
-}: {
-  readonly publicUrl: string
-  readonly trustProxy: readonly string[]
-}): (request: FastifyRequest) => PlainHttpOfPage | null {
+export function plainHttpOfPages({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' | 'trustProxy'>) {
   const isProxy = inBlocks(trustProxy)
-  return (request) => {
+  return (request: FastifyRequest) => {
     const fault = plainHttpFault(publicUrl, request)
     if (fault === null) return null
     const { method, headers, socket } = request
@@ -39,19 +28,14 @@ export function plainHttpOfPages({
       : '. If a proxy ended TLS, add its address to TRUST_PROXY'
     return {
       fault: isTrusted || isUnknownProxy ? fault + advice : fault,
+      /** Whether a browser may be led to PUBLIC_URL instead. */
       canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,
     }
   }
 }
 
-interface Application {
-  readonly server: Server
-  readonly routing: (request: IncomingMessage, response: ServerResponse) => void
-  readonly limitConnections: (server: Server) => void
-}
-
 /** Creates a plain http server, not listening, with the limits and early error handlers of one that serves TLS. */
-export function plainServer(app: Application): Server {
+export function plainServer(app: Pick<FastifyInstance, 'server' | 'routing' | 'limitConnections'>): Server {
   const { server, routing, limitConnections } = app
   const plain = createServer(routing)
   plain.setTimeout(server.timeout)

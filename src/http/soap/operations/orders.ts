@@ -116,9 +116,8 @@ async function isShownDate(
 ): Promise<boolean> {
   const rows = date === '' ? [] : await readRows(caller, shipmentList, ids.orderId)
   const row = rows.find(({ id }) => id === ids.shipmentId || (ids.shipmentId === 0 && rows.length === 1))
-  return (
-    row !== undefined && shownAsParameter(shownShipmentDate(String(row.shippedDate), caller.store.timeZone)) === date
-  )
+  if (row === undefined) return false
+  return shownAsParameter(shownShipmentDate(String(row.shippedDate), caller.store.timeZone)) === date
 }
 
 /** Orders with the filters that only cartAPI has. */

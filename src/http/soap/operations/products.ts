@@ -21,10 +21,8 @@ export const getProduct: Operation = async ({ caller, parameters }) => {
     const what = sku === '' ? 'Product' : `Product ${shown(sku)}`
     throw new ResultError('productNotFound', `There is no ${what} from position ${batch.offset + 1} on`)
   }
-  const related = await readProductNames(
-    caller,
-    page.flatMap(({ relatedIds }) => relatedIds),
-  )
+  const relatedIds = page.flatMap((product) => product.relatedIds)
+  const related = await readProductNames(caller, relatedIds)
   return writePage('GetProductDetailsResponse', page, (product) => writeProduct(product, related))
 }
 

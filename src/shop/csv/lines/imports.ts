@@ -233,14 +233,13 @@ export async function listImports(
   })) as unknown as Import[]
 }
 
-type Wanted = { outcomes: readonly Outcome[]; isMarked?: boolean; after: number; limit: number }
-
 /** Lines with one of these outcomes behind the line `after`, in the order of the file; `isMarked`: only those with a mark. */
 export async function listLines(
   { db, store }: Caller,
   importId: number,
-  { outcomes, isMarked = false, after, limit }: Wanted,
+  wanted: { outcomes: readonly Outcome[]; isMarked?: boolean; after: number; limit: number },
 ): Promise<StoredLine[]> {
+  const { outcomes, isMarked = false, after, limit } = wanted
   // The lines of each outcome are in the order of an index; those of several are not.
   return queryRows<StoredLine>(db)`
     SELECT l."line", l."outcome", l."recordId", l."name", l."changes", l."problems"

@@ -42,10 +42,8 @@ export async function addNote(
     await lockCustomer(tx, store.id, customerId)
     const count = await tx.customerNote.count({ where: { storeId: store.id, customerId } })
     if (count >= NOTES_MAX) {
-      throw new StoreFailure(
-        'limit-reached',
-        `A customer has ${NOTES_MAX} notes at most. Delete one that is no longer needed`,
-      )
+      const message = `A customer has ${NOTES_MAX} notes at most. Delete one that is no longer needed`
+      throw new StoreFailure('limit-reached', message)
     }
     const data = { storeId: store.id, customerId, text, writtenBy: note.writtenBy, writtenAt: now() }
     const { id } = await tx.customerNote.create({ data, select: { id: true } })

@@ -49,10 +49,8 @@ export async function addOrderStatus(
       take: STATUSES_MAX,
     })
     if (statuses.length >= STATUSES_MAX) {
-      throw new StoreFailure(
-        'limit-reached',
-        `The store has ${STATUSES_MAX} order statuses, which is the most that it can have`,
-      )
+      const message = `The store has ${STATUSES_MAX} order statuses, which is the most that it can have`
+      throw new StoreFailure('limit-reached', message)
     }
     const ids = new Set(statuses.map((status) => status.id))
     const added = given.OrderStatusID ?? lowestFree((id) => ids.has(id), OWN_STATUS_MIN)

@@ -47,9 +47,6 @@ async function refuseTooMany([change]: readonly Change[]): Promise<void> {
 }
 
 export function tooManyMethods(): StoreFailure {
-  return new StoreFailure(
-    'limit-reached',
-    `A store has at most ${METHODS_MAX} payment methods. Rename or hide one of them`,
-    { status: 400 },
-  )
+  const message = `A store has at most ${METHODS_MAX} payment methods. Rename or hide one of them`
+  return new StoreFailure('limit-reached', message, { status: 400 })
 }

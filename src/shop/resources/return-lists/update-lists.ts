@@ -40,8 +40,6 @@ export const auditMembers = {
   statuses: 'returnStatuses',
 } as const satisfies Readonly<Record<ReturnListName, string>>
 
-type ChangedCodes = z.output<typeof changedCodes>
-
 /**
  * Changes the names and the visibility of a list and adds new ones, all or none. What has no number gets the lowest free one; a number
  * that the list does not have is new. Names are never removed, because returns have their numbers. `precondition` may refuse the list
@@ -50,7 +48,7 @@ type ChangedCodes = z.output<typeof changedCodes>
 export async function updateReturnList(
   caller: Caller,
   name: ReturnListName,
-  changes: ChangedCodes,
+  changes: z.output<typeof changedCodes>,
   { actor, precondition }: { actor: Actor; precondition: (list: readonly Code[]) => void },
 ): Promise<void> {
   await inStoreTransaction(caller, async (tx) => {

@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { guardedRoutes } from '../../../support/guarded-routes.ts'
 import type { TestPerson } from '../../../support/person.ts'
-import {
-  developerIn,
-  memberIn,
-  merchantAccount,
-  merchantIn,
-  type OwnRole,
-  proveAgain,
-} from '../../../support/signed-in.ts'
-import { sharedServer, type TestStore } from '../../../support/store.ts'
+import { developerIn, memberIn, merchantAccount, merchantIn, proveAgain } from '../../../support/signed-in.ts'
+import { type Method, sharedServer, type TestStore } from '../../../support/store.ts'
 import { registered, usedBy } from '../../http/pages/developers/fixture.ts'
 import { newAppOwner, newOwner } from './factors/fixture.ts'
 import { freshAddress } from './persons.ts'
@@ -26,13 +19,9 @@ interface Made {
   readonly Token: string
 }
 
+const newMerchant = async () => (await newOwner(server)).person
 const areas = {
-  merchant: {
-    path: '/account/tokens',
-    area: '/admin',
-    signIn: () => newOwner(server).then(({ person }) => person),
-    reaches: stores,
-  },
+  merchant: { path: '/account/tokens', area: '/admin', signIn: newMerchant, reaches: stores },
   developer: {
     path: '/developers/account/tokens',
     area: '/developers',
@@ -49,10 +38,8 @@ async function tokenOf(person: TestPerson, kind: Kind, Days = 30): Promise<Made>
   return answer.json()
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-
 /** From a network each, which is not this machine's. */
-function send(token: string, method: Method, url: string, payload?: object, headers: object = {}) {
+function send(token: string, method: Method, url: string, payload?: object | string, headers: object = {}) {
   const by = { authorization: `Bearer ${token}`, ...headers }
   return server.app.inject({ method, url, remoteAddress: freshAddress(), headers: by, ...(payload && { payload }) })
 }
@@ -68,6 +55,7 @@ const ofDeveloper = await tokenOf(maker, 'developer')
 
 describe.each(kinds)('the token of a %s', (kind) => {
   const { path, area, signIn, reaches } = areas[kind]
+  const use = (token: string, headers?: object) => statusOf(token, 'GET', reaches, undefined, headers)
 
   test('is shown once, is stored as a digest, and is listed with its last use to the minute', async () => {
     const person = await signIn()
@@ -80,12 +68,12 @@ describe.each(kinds)('the token of a %s', (kind) => {
     const shown = { Id, Name: 'A program', Beginning: Token.slice(0, 8), DateExpires, DateCreated: expect.any(String) }
     expect(await own()).toEqual({ ...shown, DateLastUsed: null })
     const first = new Date(server.clock.ms).toISOString()
-    expect(await statusOf(Token, 'GET', reaches)).toBe(200)
+    expect(await use(Token)).toBe(200)
     server.clock.ms += MINUTE_MS - 1
-    expect(await statusOf(Token, 'GET', reaches)).toBe(200)
+    expect(await use(Token)).toBe(200)
     expect(await own()).toMatchObject({ DateLastUsed: first })
     server.clock.ms += 1
-    expect(await statusOf(Token, 'GET', reaches)).toBe(200)
+    expect(await use(Token)).toBe(200)
     expect(await own()).toMatchObject({ DateLastUsed: new Date(server.clock.ms).toISOString() })
     expect(server.log.join('\n')).not.toContain(Token.slice(8))
   })
@@ -93,35 +81,31 @@ describe.each(kinds)('the token of a %s', (kind) => {
   test('is made with a name, an end within a year and a recent proof, and both ends are in the audit log', async () => {
     const person = await signIn()
     const nameless = [{ Days: 1 }, { Name: '', Days: 1 }]
-    for (const body of [...nameless, { Name: 'x', Days: 0 }, { Name: 'x', Days: 366 }, { Name: 'x' }]) {
+    for (const body of [...nameless, { Name: 'x', Days: 0 }, { Name: 'x', Days: 366 }, { Name: 'x' }])
       expect([body, (await person.call('POST', path, body)).statusCode]).toEqual([body, 400])
-    }
     server.clock.ms += 15 * MINUTE_MS + 1
     expect((await person.call('POST', path, { Name: 'x', Days: 1 })).statusCode).toBe(403)
     await proveAgain(person, area)
     const { Id, Token } = await tokenOf(person, kind, 365)
-    expect((await person.call('DELETE', `${path}/${Id}`)).statusCode).toBe(200)
-    expect((await person.call('DELETE', `${path}/${Id}`)).statusCode).toBe(404)
-    expect(await statusOf(Token, 'GET', reaches)).toBe(401)
+    const end = async () => (await person.call('DELETE', `${path}/${Id}`)).statusCode
+    expect([await end(), await end(), await use(Token)]).toEqual([200, 404, 401])
     const logged = await server.services.db.auditEntry.findMany({ orderBy: { id: 'desc' }, take: 2 })
-    expect(logged.map(({ action, target }) => [action, target])).toEqual([
-      ['account.token-ended', 'A program'],
-      ['account.token-made', 'A program'],
-    ])
+    const of = { target: 'A program' }
+    expect(logged).toMatchObject(['account.token-ended', 'account.token-made'].map((action) => ({ action, ...of })))
   })
 
   test('ends at its time, with a change of the password, and with signing out everywhere else', async () => {
     const person = await signIn()
     const { Token } = await tokenOf(person, kind, 1)
     server.clock.ms += DAY_MS - 1
-    expect(await statusOf(Token, 'GET', reaches)).toBe(200)
+    expect(await use(Token)).toBe(200)
     server.clock.ms += 1
-    expect(await statusOf(Token, 'GET', reaches)).toBe(401)
+    expect(await use(Token)).toBe(401)
 
     const again = await signIn()
     const other = await tokenOf(again, kind)
     expect((await again.call('POST', `${area}/account/sessions`, { Session: 'others' })).statusCode).toBe(204)
-    expect(await statusOf(other.Token, 'GET', reaches)).toBe(401)
+    expect(await use(other.Token)).toBe(401)
     const { action, details } = await server.services.db.auditEntry.findFirstOrThrow({ orderBy: { id: 'desc' } })
     expect([action, details]).toMatchObject(['account.sessions-ended', { tokens: expect.any(Number) }])
 
@@ -129,7 +113,7 @@ describe.each(kinds)('the token of a %s', (kind) => {
     const { Password: CurrentPassword } = merchantAccount
     const body = { CurrentPassword, NewPassword: 'another horse, another battery' }
     expect((await again.call('POST', `${area}/account/password`, body)).statusCode).toBe(204)
-    expect(await statusOf(last.Token, 'GET', reaches)).toBe(401)
+    expect(await use(last.Token)).toBe(401)
   })
 
   test('is one of 20, also where two come at once', async () => {
@@ -143,16 +127,13 @@ describe.each(kinds)('the token of a %s', (kind) => {
   test('counts at no page, beside no cookie of a session, and at no interface of programs of the shop', async () => {
     const person = await signIn()
     const { Token } = await tokenOf(person, kind)
-    expect(await statusOf(Token, 'GET', reaches, undefined, { accept: 'text/html' })).toBe(403)
+    expect(await use(Token, { accept: 'text/html' })).toBe(403)
     for (const name of ['merchant', 'developer', 'operator', 'customer']) {
-      for (const value of [person.cookies.get(kind), 'of-nobody']) {
-        expect(await statusOf(Token, 'GET', reaches, undefined, { cookie: `${name}=${value}` })).toBe(400)
-      }
+      for (const value of [person.cookies.get(kind), 'of-nobody'])
+        expect(await use(Token, { cookie: `${name}=${value}` })).toBe(400)
     }
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    const asForm = { method: 'POST', url: testStores, payload: 'Name=x' } as const
-    const headers = { ...form, authorization: `Bearer ${ofDeveloper.Token}` }
-    expect((await server.app.inject({ ...asForm, headers })).statusCode).toBe(415)
+    expect(await statusOf(ofDeveloper.Token, 'POST', testStores, 'Name=x', form)).toBe(415)
     const { secureurl, privatekey } = shop.credentials
     expect(await statusOf(Token, 'GET', '/StoreWebAPI/v1/OrderStatus', undefined, { secureurl, privatekey })).toBe(401)
     expect(await statusOf(Token, 'GET', '/metrics')).toBe(401)
@@ -168,7 +149,7 @@ describe.each(kinds)('the token of a %s', (kind) => {
     expect([refused.statusCode, refused.body]).toEqual([400, expect.stringContaining('id="token-name-problem"')])
     const made = await person.submit(account, { Name: 'By <hand>', Days: '7' }, form)
     const [Token = ''] = /spt_[\w-]{43}/.exec(made.body) ?? []
-    expect(await statusOf(Token, 'GET', reaches)).toBe(200)
+    expect(await use(Token)).toBe(200)
     const { body } = await person.open(account)
     expect(body).toContain('By &lt;hand&gt;')
     expect(body).not.toContain(Token)
@@ -194,14 +175,12 @@ test('no token reaches a route that does not name tokens, whatever its role, and
 })
 
 describe('what a store’s person may do is read at each request', () => {
-  async function memberWith(role: OwnRole | 'orders', of: TestStore) {
-    const person = await memberIn(server, of, role)
-    return { person, ...(await tokenOf(person, 'merchant')) }
-  }
+  /** The token of somebody who works at orders. */
+  const ofMember = async (of: TestStore) => (await tokenOf(await memberIn(server, of, 'orders'), 'merchant')).Token
 
   test('the role, and that the account is there', async () => {
     const of = await server.openStore()
-    const { Token } = await memberWith('orders', of)
+    const Token = await ofMember(of)
     const methods = `${stores}/${of.store.id}/payment-methods`
     expect(await statusOf(Token, 'GET', methods)).toBe(403)
     const { db } = server.services
@@ -212,9 +191,10 @@ describe('what a store’s person may do is read at each request', () => {
     const [store] = (await send(Token, 'GET', stores)).json()
     expect(store).toMatchObject({ Id: of.store.id })
     expect(store).not.toHaveProperty('UserKey')
-    const open = { CartAPI: { Enabled: true, Addresses: [] } }
-    const changed = await send(Token, 'PUT', `${stores}/${of.store.id}`, open)
-    expect([changed.statusCode, changed.body]).toEqual([403, expect.stringContaining('A token does not reach this')])
+    for (const change of [{ CartAPI: { Enabled: true, Addresses: [] } }, { SecureURL: 'https://elsewhere.example' }]) {
+      const changed = await send(Token, 'PUT', `${stores}/${of.store.id}`, change)
+      expect([changed.statusCode, changed.body]).toEqual([403, expect.stringContaining('A token does not reach this')])
+    }
     const newest = await db.storeUser.findFirstOrThrow({ where: { storeId: of.store.id }, orderBy: { id: 'desc' } })
     await merchantIn(server, of.store).then((owner) => owner.call('POST', `/admin/people/${newest.id}/remove`))
     expect(await db.storeUser.count({ where: { id: newest.id } })).toBe(0)
@@ -225,19 +205,19 @@ describe('what a store’s person may do is read at each request', () => {
   test('the second factor that the store requires', async () => {
     const owner = await newAppOwner(server)
     const { Token } = await tokenOf(owner.person, 'merchant')
-    const member = await memberWith('orders', owner.shop)
+    const member = await ofMember(owner.shop)
     const From = new Date(server.clock.ms - DAY_MS).toISOString().slice(0, 10)
     expect((await owner.person.call('POST', '/admin/people/security', { From })).statusCode).toBe(204)
     expect(await statusOf(Token, 'GET', stores)).toBe(200)
-    const refused = await send(member.Token, 'GET', stores)
+    const refused = await send(member, 'GET', stores)
     expect([refused.statusCode, refused.body]).toEqual([403, expect.stringContaining('requires a second factor')])
   })
 
   test('an order is placed once for one Idempotency-Key', async () => {
     const id = await shop.add('/Products', { SKUInfo: { SKU: 'TOKEN-1', Name: 'Lamp', Price: 5, Stock: 3 } })
     const order = { BillingEmail: 'a@b.example', OrderItemList: [{ CatalogID: id, ItemQuantity: 1 }] }
-    const place = () =>
-      send(ofMerchant.Token, 'POST', `${stores}/${shop.store.id}/orders`, order, { 'idempotency-key': 'till-1' })
+    const key = { 'idempotency-key': 'till-1' }
+    const place = () => send(ofMerchant.Token, 'POST', `${stores}/${shop.store.id}/orders`, order, key)
     const [first, second] = [await place(), await place()]
     expect([first.statusCode, second.statusCode, second.body]).toEqual([201, 201, first.body])
   })
@@ -248,37 +228,29 @@ describe('a developer’s token', () => {
 
   test('makes a test store with an application, whose keys work, go on after a reset, and end with it', async () => {
     const { Token } = ofDeveloper
-    const asked = <T>(...given: [method: 'GET' | 'POST' | 'DELETE', url: string, body?: object]) =>
-      send(Token, ...given).then((answer) => {
-        expect(answer.statusCode, answer.body).toBeLessThan(300)
-        return answer.json() as T
-      })
-    const store = await asked<{ Id: number; SecureURL: string }>('POST', testStores, { Name: 'CI' })
+    const asked = async (...given: [method: 'GET' | 'POST' | 'DELETE', url: string, body?: object]) => {
+      const answer = await send(Token, ...given)
+      expect(answer.statusCode, answer.body).toBeLessThan(300)
+      return answer.json()
+    }
+    const store = await asked('POST', testStores, { Name: 'CI' })
     await server.services.testStores.settle()
-    const application = await asked<{ Id: number; PublicKey: string; PrivateKey: string }>('POST', applications, {
-      Name: 'CI',
-      Kind: 'new',
-    })
-    const subscribed = await asked<{ Token: string }>('POST', `${testStores}/${store.Id}/subscriptions`, {
-      ApplicationId: application.Id,
-    })
-    const headers = { secureurl: store.SecureURL, privatekey: application.PrivateKey, token: subscribed.Token }
+    const application = await asked('POST', applications, { Name: 'CI', Kind: 'new' })
+    const { Id: ApplicationId, PublicKey, PrivateKey } = application
+    const subscribed = await asked('POST', `${testStores}/${store.Id}/subscriptions`, { ApplicationId })
+    const headers = { secureurl: store.SecureURL, privatekey: PrivateKey, token: subscribed.Token }
     const call = async () => (await server.app.inject({ url: '/StoreWebAPI/v1/OrderStatus', headers })).statusCode
     expect(await call()).toBe(200)
-    const reset = await asked<{ Id: number }>('POST', `${testStores}/${store.Id}/reset`)
+    const reset = await asked('POST', `${testStores}/${store.Id}/reset`)
     await server.services.testStores.settle()
     expect(await call()).toBe(200)
-    const PublicKey = application.PublicKey
-    const refused = await (await merchantIn(server, shop.store)).call(
-      'POST',
-      `${stores}/${shop.store.id}/subscriptions`,
-      { PublicKey },
-    )
+    const merchant = await merchantIn(server, shop.store)
+    const refused = await merchant.call('POST', `${stores}/${shop.store.id}/subscriptions`, { PublicKey })
     expect([refused.statusCode, refused.body]).toEqual([400, expect.stringContaining('PublicKey')])
-    expect(await asked('GET', applications)).toMatchObject([{ Id: application.Id, PrivateKey: application.PrivateKey }])
+    expect(await asked('GET', applications)).toMatchObject([{ Id: ApplicationId, PrivateKey }])
     await usedBy(server, application)
     expect(await asked('GET', applications)).toEqual([])
-    expect(await statusOf(Token, 'GET', `${applications}/${application.Id}`)).toBe(404)
+    expect(await statusOf(Token, 'GET', `${applications}/${ApplicationId}`)).toBe(404)
     await asked('DELETE', `${testStores}/${reset.Id}`)
     expect(await call()).toBe(401)
   })
@@ -286,24 +258,21 @@ describe('a developer’s token', () => {
   test('reaches no application that real stores may use, nor anything of others', async () => {
     await maker.signIn()
     const open = await registered(maker, { Name: 'For shops' })
-    const other = await developerIn(server)
-    const theirs = await tokenOf(other, 'developer')
+    const theirs = await tokenOf(await developerIn(server), 'developer')
     const made = (await send(theirs.Token, 'POST', applications, { Name: 'CI' })).json()
-    const store = (await send(ofDeveloper.Token, 'POST', testStores, { Name: 'Mine' })).json()
+    const { Token } = ofDeveloper
+    const store = (await send(Token, 'POST', testStores, { Name: 'Mine' })).json()
     await server.services.testStores.settle()
-    expect((await send(ofDeveloper.Token, 'GET', applications)).body).not.toContain(open.PrivateKey)
-    for (const { Id } of [open, made]) {
-      for (const path of ['', '/stores', '/calls', '/calls/1']) {
-        const answer = await send(ofDeveloper.Token, 'GET', `${applications}/${Id}${path}`)
-        expect([path, answer.statusCode]).toEqual([path, 404])
-      }
-      expect(await statusOf(ofDeveloper.Token, 'PUT', `${applications}/${Id}`, { Name: 'Mine' })).toBe(404)
-      expect(await statusOf(ofDeveloper.Token, 'DELETE', `${applications}/${Id}`)).toBe(404)
-      const body = { ApplicationId: Id }
-      expect(await statusOf(ofDeveloper.Token, 'POST', `${testStores}/${store.Id}/subscriptions`, body)).toBe(400)
+    expect((await send(Token, 'GET', applications)).body).not.toContain(open.PrivateKey)
+    for (const { Id: ApplicationId } of [open, made]) {
+      for (const path of ['', '/stores', '/calls', '/calls/1'])
+        expect([path, await statusOf(Token, 'GET', `${applications}/${ApplicationId}${path}`)]).toEqual([path, 404])
+      expect(await statusOf(Token, 'PUT', `${applications}/${ApplicationId}`, { Name: 'Mine' })).toBe(404)
+      expect(await statusOf(Token, 'DELETE', `${applications}/${ApplicationId}`)).toBe(404)
+      expect(await statusOf(Token, 'POST', `${testStores}/${store.Id}/subscriptions`, { ApplicationId })).toBe(400)
     }
     expect(await statusOf(theirs.Token, 'GET', `${testStores}/${store.Id}`)).toBe(404)
-    expect(await statusOf(ofDeveloper.Token, 'DELETE', `${testStores}/${store.Id}`)).toBe(200)
+    expect(await statusOf(Token, 'DELETE', `${testStores}/${store.Id}`)).toBe(200)
   })
 })
 

@@ -163,6 +163,7 @@ test('an unknown page below /docs is a 404 with the links of the documentation',
     const { statusCode, body } = await get(url)
     expect([url, statusCode, body.includes('href="/docs/guides"')]).toEqual([url, 404, true])
   }
+  expect((await get('/docs/reference/Products.md')).body).toContain('not there as Markdown: /openapi.json has')
 })
 
 test('an address below /docs in another case leads to the page', async () => {
@@ -210,14 +211,16 @@ describe('the search', () => {
     ['sales price', 'SalePrice', /#answer\.SalePrice$/],
     ['barcode', 'GTIN', /#answer\.GTIN$/],
     ['remove a product', 'Delete a product', /\/deleteProduct$/],
-    ['createOrder', 'Create order', /\/Checkout\/createOrder$/],
+    ['createOrder', 'Place an order', /\/Checkout\/createOrder$/],
     ['GET /Orders', 'List orders', /\/listOrders$/],
     ['put https://shop.example/StoreWebAPI/v2/products/12?x=1', 'Update a product', /\/updateProduct$/],
     ['/Products', 'List products', /\/listProducts$/],
     ['stock of my warehouse', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
-    ['place order', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['place order', 'Place an order', /\/Checkout\/createOrder$/],
     ['api key', 'PrivateKey', /#answer\.PrivateKey$/],
     ['rate limit', 'rate-limited', /^\/docs\/errors\/rate-limited$/],
+    ['OrderPage', 'OrderPage', /\/createOrder#answer\.OrderPage$/],
+    ['QuotedItem', 'OrderItemList', /\/quoteOrder#answer\.OrderItemList$/],
     ['Idempotency-Key', 'Idempotency-Key', /#parameter\.Idempotency-Key$/],
   ])('for %s finds %s first', async (words, title, address) => {
     const [first] = foundIn(await search(words))
@@ -233,6 +236,8 @@ describe('the search', () => {
     ['error codes', 'guides/errors'],
     ['deprecation', 'policy'],
     ['versioning', 'policy'],
+    ['OrdersPerHour', 'guides/till-and-marketplace'],
+    ['rounding', 'guides/till-and-marketplace'],
   ])('for %s finds a guide first', async (words, address) => {
     const [first] = foundIn(await search(words))
     expect(first?.address.startsWith(`/docs/${address}`), first?.address).toBe(true)

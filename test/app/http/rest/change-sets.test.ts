@@ -1,8 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
-import { operator } from '../../../support/actors.ts'
 import { storedEvents } from '../../../support/events.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
@@ -162,22 +159,18 @@ describe('a list', () => {
 
 describe('single changes that come together', () => {
   test('are made by few transactions, each by the application that asked for it', async () => {
-    const { services } = server
-    const { publicKey, privateKey } = await registerApplication(services, { Name: 'Other' })
-    const { token } = await subscribe(services, { storeId: shop.store.id, publicKey, actor: operator })
+    const other = await shop.as()
+    const callers = ids.map((_, place) => (place % 2 === 0 ? shop : other))
     const results = await Promise.all(
-      ids.map((each, place) => {
-        const headers = place % 2 === 0 ? {} : { privatekey: privateKey, token }
-        return shop.call('PUT', `/Products/${each}`, { body: stockOf(each, place + 1), headers })
-      }),
+      callers.map(({ call }, place) => call('PUT', `/Products/${id(place)}`, { body: stockOf(id(place), place + 1) })),
     )
     expect(results.map(({ statusCode }) => statusCode)).toEqual(ids.map(() => 200))
     const { rows } = await stocks()
     expect(rows.map(({ stock }) => stock)).toEqual(ids.map((_, place) => place + 1))
     expect(new Set(rows.map(({ writer }) => writer)).size).toBeLessThan(6)
     for (const each of ids) expect(await events(each)).toHaveLength(1)
-    const actors = ids.map((_, place) => (place % 2 === 0 ? shop.application.name : 'Other'))
-    const moved = await services.db.$queryRaw<{ actor: string }[]>`
+    const actors = callers.map(({ application }) => application.name)
+    const moved = await server.services.db.$queryRaw<{ actor: string }[]>`
       SELECT "actor" FROM "StockMovement" WHERE "storeId" = ${shop.store.id} ORDER BY "productId", "id"`
     expect(moved.map(({ actor }) => actor)).toEqual(actors)
     const records = (await shop.call('GET', '/Products?limit=20')).json<{ UserID: string }[]>()

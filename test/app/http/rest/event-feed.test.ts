@@ -4,7 +4,7 @@ import { deliverySweep } from '../../../../src/shop/webhooks/dispatch/retention.
 import { sampleOf } from '../../../../src/shop/webhooks/samples.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from './fixture.ts'
-import { delivery, kindsInWords, newWebhook, numberedEvent, otherApplication } from './webhooks-fixture.ts'
+import { delivery, kindsInWords, newWebhook, numberedEvent } from './webhooks-fixture.ts'
 
 // GET /Events: what happened in a store, to be read in order by whoever comes late.
 
@@ -169,8 +169,8 @@ describe('an application', () => {
       await numberedEvent(server, shop, { sequence: index + 1, eventType })
     }
     const reads = async (services: readonly string[], query = '') => {
-      const granted = Object.fromEntries(services.map((service) => [service, ['read']]))
-      const call = await otherApplication(server, shop, { Webhooks: ['read'], ...granted })
+      const granted = Object.fromEntries(services.map((service) => [service, ['read'] as const]))
+      const { call } = await shop.as({ privileges: { Webhooks: ['read'], ...granted } })
       return sequences(query, call)
     }
 
@@ -190,11 +190,7 @@ describe('an application', () => {
       [{ Webhooks: ['read'], Orders: ['write'] }, '', 'Orders', 'read'],
       [{ Webhooks: ['read'], Orders: ['read'] }, '?eventtype=5', 'Products', 'read'],
     ] as const) {
-      const call = await otherApplication(
-        server,
-        shop,
-        Object.fromEntries(Object.entries(privileges).map(([name, accesses]) => [name, [...accesses]])),
-      )
+      const { call } = await shop.as({ privileges })
       const answer = await call('GET', `/Events${query}`)
       expect(refusalOf(answer)).toEqual({
         statusCode: 401,
@@ -264,7 +260,7 @@ describe('where events were deleted because of their age', () => {
   })
 
   test('an application is told so only where events of the kinds that it may read were', async () => {
-    const call = await otherApplication(server, shop, { Webhooks: ['read'], Customers: ['read'] })
+    const { call } = await shop.as({ privileges: { Webhooks: ['read'], Customers: ['read'] } })
     // Of customers, 10 was the last one deleted.
     expect(await sequences('?after=10', call)).toEqual([17])
     expect((await call('GET', '/Events?after=9')).statusCode).toBe(410)
@@ -320,7 +316,7 @@ describe('from now on', () => {
 
   test('is of the kinds that the application may read', async () => {
     await addEvents(20)
-    const call = await otherApplication(server, shop, { Webhooks: ['read'], Customers: ['read'] })
+    const { call } = await shop.as({ privileges: { Webhooks: ['read'], Customers: ['read'] } })
     expect(await sequences('?after=newest', call)).toEqual([17])
   })
 })

@@ -8,7 +8,7 @@ import { hold, untilItWaits } from '../../../support/held.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { claimAll } from '../../shop/webhooks/dispatch-stage.ts'
 import { refusalOf } from './fixture.ts'
-import { delivery, newWebhook, numberedEvent, otherApplication, stored, storedDeliveries } from './webhooks-fixture.ts'
+import { delivery, newWebhook, numberedEvent, stored, storedDeliveries } from './webhooks-fixture.ts'
 
 // What a webhook sent, sending it again, tests, how it does, and resuming it. Its sender is not running here.
 
@@ -162,14 +162,14 @@ describe('GET /Webhooks/{id}/Deliveries/{deliveryid}', () => {
   })
 
   test('is kept from an application that may not read the record any more; the list is not', async () => {
-    const call = await otherApplication(server, shop, { Webhooks: ['read', 'write'], Orders: ['read'] })
+    const { call, caller } = await shop.as({ privileges: { Webhooks: ['read', 'write'], Orders: ['read'] } })
     const own = await newWebhook(call)
     const event = await numberedEvent(server, shop, { sequence: 1 })
     const one = await delivery(server, shop, own, event, { state: 'failed', reason: 'It may not be told' })
     expect((await call('GET', `/Webhooks/${own}/Deliveries/${one}`)).statusCode).toBe(200)
 
     await server.database.db.subscription.update({
-      where: { id: call.subscriptionId },
+      where: { id: caller.application?.subscriptionId ?? 0 },
       data: { privileges: { Webhooks: ['read', 'write'], Products: ['read'] } },
     })
     server.services.authenticator.invalidate()
@@ -628,17 +628,17 @@ describe('the addresses below a webhook', () => {
   ] as const
 
   test.each(operations)('%s %s needs the privilege of its method for Webhooks, and no other', async (method, path) => {
-    const [needed, other] = method === 'GET' ? ['read', 'write'] : ['write', 'read']
+    const [needed, other] = method === 'GET' ? (['read', 'write'] as const) : (['write', 'read'] as const)
     const address = `/Webhooks/1${path.replace('{deliveryid}', '1')}`
-    const refused = await otherApplication(server, shop, { Webhooks: [other as string], Orders: ['read', 'write'] })
-    expect(refusalOf(await refused(method, address))).toEqual({
+    const refused = await shop.as({ privileges: { Webhooks: [other], Orders: ['read', 'write'] } })
+    expect(refusalOf(await refused.call(method, address))).toEqual({
       statusCode: 401,
       field: 'Webhooks',
       status: '401',
       message: `The application lacks the ${needed} privilege for Webhooks`,
     })
-    const admitted = await otherApplication(server, shop, { Webhooks: [needed as string] })
-    expect((await admitted(method, address)).statusCode).toBe(404)
+    const admitted = await shop.as({ privileges: { Webhooks: [needed] } })
+    expect((await admitted.call(method, address)).statusCode).toBe(404)
   })
 
   test.each(operations)('%s %s answers 400 for what is no identifier, 404 for an unknown one', async (method, path) => {

@@ -1,11 +1,7 @@
 import { expect } from 'vitest'
-import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import type { Access } from '../../../../src/engine/caller.ts'
 import { eventKind, eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { sampleOf } from '../../../../src/shop/webhooks/samples.ts'
-import { operator } from '../../../support/actors.ts'
-import type { CallOptions, Method, TestServer, TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
 
 /** All kinds of event, as refusals list them. */
 export const kindsInWords = eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')
@@ -19,26 +15,6 @@ export async function newWebhook(call: TestStore['call'], others: Record<string,
   const answer = await call('POST', '/Webhooks', { body: webhookBody(others) })
   expect(answer.statusCode, answer.body).toBe(201)
   return Number(answer.json()[0].Value)
-}
-
-/** The same store, called by another application of these privileges; absent: everything. */
-export async function otherApplication(
-  { services }: TestServer,
-  shop: TestStore,
-  privileges?: Record<string, string[]>,
-): Promise<TestStore['call'] & { readonly subscriptionId: number }> {
-  const application = await registerApplication(services, {
-    Name: 'Other application',
-    Throttle: { capacity: 1_000_000, leakPerSecond: 10_000 },
-    ...(privileges && { Privileges: privileges as Record<string, Access[]> }),
-  })
-  const storeId = shop.store.id
-  const { token } = await subscribe(services, { storeId, publicKey: application.publicKey, actor: operator })
-  const { id } = await services.db.subscription.findFirstOrThrow({ where: { storeId, applicationId: application.id } })
-  const headers = { privatekey: application.privateKey, token }
-  const call = (method: Method, path: string, options: CallOptions = {}) =>
-    shop.call(method, path, { ...options, headers: { ...headers, ...options.headers } })
-  return Object.assign(call, { subscriptionId: id })
 }
 
 export interface NumberedEvent {

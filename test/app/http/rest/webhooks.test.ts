@@ -9,7 +9,6 @@ import {
   kindsInWords,
   newWebhook,
   numberedEvent,
-  otherApplication,
   stored,
   storedDeliveries,
   webhookBody,
@@ -151,7 +150,7 @@ describe('a webhook', () => {
 
 describe('an application', () => {
   test('knows of its own webhooks alone; those of others and of the administration do not exist for it', async () => {
-    const other = await otherApplication(server, shop)
+    const { call: other } = await shop.as()
     const id = await newWebhook(shop.call)
     const merchants = { ...shop.caller, application: null, privileges: null }
     const ofMerchant = await createRecord(merchants, webhooks, webhookBody())
@@ -197,11 +196,8 @@ describe('an application', () => {
   })
 
   test('cannot make a webhook for what it may not read: 401 that names the service, and nothing is made', async () => {
-    const call = await otherApplication(server, shop, {
-      Webhooks: ['read', 'write'],
-      Orders: ['write'],
-      Customers: ['read'],
-    })
+    const privileges = { Webhooks: ['read', 'write'], Orders: ['write'], Customers: ['read'] } as const
+    const { call } = await shop.as({ privileges })
 
     for (const [EventType, service] of [
       [1, 'Orders'],
@@ -224,7 +220,7 @@ describe('an application', () => {
   })
 
   test('has at most 100 webhooks in a store, also when two are made at once', async () => {
-    const other = await otherApplication(server, shop)
+    const { call: other } = await shop.as()
     const id = await newWebhook(shop.call)
     await server.database.db.$executeRaw`
       INSERT INTO "Webhook" SELECT (json_populate_record(t, json_build_object('id', 1000 + n))).*
@@ -256,12 +252,12 @@ describe('an application', () => {
   })
 
   test('takes its webhooks and their deliveries along when it is unsubscribed', async () => {
-    const other = await otherApplication(server, shop)
+    const { call: other, caller } = await shop.as()
     const [own, others] = [await newWebhook(shop.call), await newWebhook(other)]
     const event = await numberedEvent(server, shop, { sequence: 1 })
     for (const id of [own, others]) await delivery(server, shop, id, event, { state: 'pending' })
 
-    await server.database.db.subscription.delete({ where: { id: other.subscriptionId } })
+    await server.database.db.subscription.delete({ where: { id: caller.application?.subscriptionId ?? 0 } })
 
     expect(await server.database.db.webhook.findMany({ where: { storeId: shop.store.id } })).toMatchObject([
       { id: own },
@@ -475,10 +471,13 @@ describe('GET /Webhooks/Events', () => {
   })
 
   test('needs the privilege to read Webhooks, and takes GET alone', async () => {
-    const writer = await otherApplication(server, shop, { Webhooks: ['write'], Orders: ['read'] })
-    expect(refusalOf(await writer('GET', '/Webhooks/Events'))).toMatchObject({ statusCode: 401, field: 'Webhooks' })
-    const reader = await otherApplication(server, shop, { Webhooks: ['read'] })
-    expect((await reader('GET', '/Webhooks/Events')).statusCode).toBe(200)
+    const writer = await shop.as({ privileges: { Webhooks: ['write'], Orders: ['read'] } })
+    expect(refusalOf(await writer.call('GET', '/Webhooks/Events'))).toMatchObject({
+      statusCode: 401,
+      field: 'Webhooks',
+    })
+    const reader = await shop.as({ privileges: { Webhooks: ['read'] } })
+    expect((await reader.call('GET', '/Webhooks/Events')).statusCode).toBe(200)
     for (const method of ['POST', 'PUT', 'DELETE'] as const) {
       const answer = await shop.call(method, '/Webhooks/Events')
       expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD'])

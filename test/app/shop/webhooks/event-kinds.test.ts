@@ -3,7 +3,7 @@ import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from '../../http/rest/fixture.ts'
-import { newWebhook, otherApplication, storedDeliveries, webhookBody } from '../../http/rest/webhooks-fixture.ts'
+import { newWebhook, storedDeliveries, webhookBody } from '../../http/rest/webhooks-fixture.ts'
 
 // Which events occur because of which change, what the feed says of them, and who hears of them (webhooks §2).
 
@@ -298,7 +298,7 @@ test('an application reads the kinds whose records it may read, and all kinds ha
     ['GiftRegistries', 'Gift Registry New'],
     ['RMA', null],
   ] as const) {
-    const call = await otherApplication(server, shop, { Webhooks: ['read', 'write'], [service]: ['read'] })
+    const { call } = await shop.as({ privileges: { Webhooks: ['read', 'write'], [service]: ['read'] } })
     expect((await feed('', call)).map(({ EventName }) => EventName)).toEqual(name === null ? [] : [name])
     for (const kind of eventKinds) {
       const answer = await call('POST', '/Webhooks', { body: webhookBody({ EventType: kind.type }) })

@@ -115,6 +115,7 @@ test('every guide has its examples in all languages', () => {
       'first-webhook': languages.slice(0, 1),
       'shop-front': languages.slice(1, 2),
       'test-in-ci': languages.slice(1, 2),
+      'till-and-marketplace': languages.slice(1, 2),
     }
     const expected = some[name as keyof typeof some] ?? languages
     const endings = readdirSync(join(examples, name)).map((file) => file.split('.').at(-1))
@@ -380,6 +381,29 @@ test('a CI makes a test store, sells in it, resets it and throws it away, also w
   expect(await run(failing)).toMatchObject({ code: 1, output: expect.stringContaining('Not as expected: its goods') })
   await isEmpty()
 }, 240_000)
+
+test('a till sells once what it could not send at first, and a marketplace’s file comes in once', async () => {
+  const program = join(examples, 'till-and-marketplace', 'sales.ts')
+  const cwd = temporaryFolder()
+  const run = async (args: string[], more = {}) => {
+    const started = runProgram(process.execPath, [program, ...args], { cwd, env: { ...environment, ...more } })
+    return { code: await started.exited, output: started.output() }
+  }
+  const unsent = await run(['sell', 'KIT-HOL-0001', '2', '4.90', 'Cash'], { API: `${environment.API}/wrong` })
+  expect(unsent.output).toContain('is waiting: unknown-address')
+  const [, sold] = /is order (\d+)/.exec((await run([])).output) ?? []
+  expect(await services(`/Orders/${sold}`)).toMatchObject([{ OrderStatusID: 1, OrderAmount: 9.8 }])
+  const line = 'MP-1;2025-03-10T12:00:00Z;ann@market.example;4.90;KIT-HOL-0001'
+  writeFileSync(join(cwd, 'orders.csv'), `number;…\n${line};3;0.3333\n${line};1;5\nMP-2${line.slice(4)};9999999;1\n`)
+  const first = await run(['import', 'orders.csv'])
+  expect(first).toEqual({ code: 1, output: expect.stringMatching(/MP-2 is waiting: insufficient-stock/) })
+  const [placed, id] = /MP-1 is order (\d+)/.exec(first.output) ?? []
+  rmSync(join(cwd, 'placed'), { recursive: true })
+  expect((await run(['import', 'orders.csv'])).output).toContain(placed)
+  const expected = { AlternateOrderID: 'MP-1', OrderAmount: 10.9, OrderStatusID: 1, OrderDate: '2025-03-10T08:00:00' }
+  expect(await services(`/Orders/${id}`)).toMatchObject([expected])
+  rmSync(cwd, { recursive: true })
+}, 60_000)
 
 interface Info {
   readonly CatalogID: number

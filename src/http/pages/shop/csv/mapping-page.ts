@@ -76,10 +76,8 @@ export async function mappingPage(asked: PageRequest, reply: FastifyReply): Prom
 async function openImport(asked: PageRequest, reply: FastifyReply): Promise<Import> {
   const { found } = await importOf(asked, reply)
   if (found.source !== 'own' && !isOfRecords(found) && isOpenFor(found, asked.caller.now())) return found
-  throw new StoreFailure(
-    'invalid-state',
-    'What the columns of this file mean cannot be changed any more. Import it again',
-  )
+  const message = 'What the columns of this file mean cannot be changed any more. Import it again'
+  throw new StoreFailure('invalid-state', message)
 }
 
 /** For each heading what is chosen: what was said of this file, or of the same headings before, or what is suggested. */

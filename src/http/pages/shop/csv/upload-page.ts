@@ -20,17 +20,14 @@ export function uploadPage({ caller, writing, typed }: PageRequest, whole: Servi
   const service = seenBy(caller.privileges, whole)
   const { resource, all, values } = service
   const { key, text } = namingOf(resource)
-  const taken = new Set(
-    columnsOf(resource)
-      .filter(isTaken)
-      .map(({ name }) => name),
-  )
+  const taken = columnsOf(resource).filter(isTaken)
+  const takenNames = new Set(taken.map(({ name }) => name))
   const columns = values.map((value) => ({
     name: value.path.join('.'),
     meaning: t(fieldText(value.field)),
     allowed: allowedIn(value),
   }))
-  const writable = columns.filter(({ name }) => taken.has(name))
+  const writable = columns.filter(({ name }) => takenNames.has(name))
   return {
     template: '/pages/shop/csv/upload',
     title: t('Import {records} from CSV', { records: all }),

@@ -48,9 +48,8 @@ export async function receiveFile<T>(
 ): Promise<T> {
   const { request } = reply
   if (!isUpload(request)) {
-    throw new StoreFailure('unsupported-media-type', 'Content-Type must be multipart/form-data', {
-      field: 'Content-Type',
-    })
+    const message = 'Content-Type must be multipart/form-data'
+    throw new StoreFailure('unsupported-media-type', message, { field: 'Content-Type' })
   }
   // What `use` reads is a stream of its own: nothing that waits for it can keep the form's file from being read to its end.
   const lent = new PassThrough()

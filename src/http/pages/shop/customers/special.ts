@@ -81,11 +81,8 @@ const reasons: readonly (readonly [keyof Likeness, Text])[] = [
 
 async function readDuplicates(caller: Caller, id: number, record: CustomerRecord) {
   const found = await findDuplicates(caller, id, record)
-  const names = await readTitles(
-    caller,
-    seenBy(caller.privileges, customerService),
-    found.map((duplicate) => duplicate.id),
-  )
+  const ids = found.map((duplicate) => duplicate.id)
+  const names = await readTitles(caller, seenBy(caller.privileges, customerService), ids)
   return found.map((duplicate: Duplicate) => ({
     id: duplicate.id,
     email: duplicate.email,

@@ -161,9 +161,7 @@ function withQuantities({ lines, values, writing, ...others }: LookedUp): Looked
 const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal'], Text>> = {
   'too-large': t(
     'This order is not kept as a draft. It has more than the {kilobytes, number} kB that a draft may have.',
-    {
-      kilobytes: DRAFT_BYTES_MAX / 1024,
-    },
+    { kilobytes: DRAFT_BYTES_MAX / 1024 },
   ),
   'too-many': t('This order is not kept as a draft. You have {count, number} drafts. Place one or throw one away.', {
     count: DRAFTS_MAX,

@@ -134,14 +134,10 @@ function customerOf(order: OrderRecord, parcels: readonly { shipTo: ReturnType<t
 
 /** What a change of the status does to the stock. */
 function stockWords(statusId: number, statusText: (id: number) => Phrase): Text {
-  const without = [statusText(statusCancelled), statusText(statusNotCompleted)]
+  const statuses = andOf([statusText(statusCancelled), statusText(statusNotCompleted)])
   return holdsStock(statusId)
-    ? t('{statuses} put the goods back into stock. Any other status leaves the stock as it is.', {
-        statuses: andOf(without),
-      })
-    : t('Any status but {statuses} takes the goods from stock again.', {
-        statuses: andOf(without),
-      })
+    ? t('{statuses} put the goods back into stock. Any other status leaves the stock as it is.', { statuses })
+    : t('Any status but {statuses} takes the goods from stock again.', { statuses })
 }
 
 /** What says which step of an order comes next. */

@@ -63,7 +63,6 @@ export function quantityFields(line: { name: string; sku: string } & Partial<Rec
 }
 
 const coded = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
-type Coded = (typeof coded)[number]
 const codedValues = pickValues(targetService(rma), ...coded)
 
 export const returnLabels = labelsOf({
@@ -80,6 +79,6 @@ export async function returnWords(caller: Caller, typed: Form) {
   return {
     choices: Object.fromEntries(choices),
     /** Null: none is set. */
-    textOf: (name: Coded, number: number): Phrase | null => codes.textAt(name, number),
+    textOf: (name: (typeof coded)[number], number: number): Phrase | null => codes.textAt(name, number),
   }
 }

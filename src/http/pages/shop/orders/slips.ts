@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
+import { readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
 import { getRecords } from '../../../../engine/reading/read.ts'
@@ -80,13 +80,11 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-type Slips = { kind: SlipKind; all: readonly OrderRecord[]; back: string }
-
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
 async function slipPage(
   request: FastifyRequest,
   caller: Caller,
-  { kind, all, back, only = null }: Slips & { only?: string | null },
+  { kind, all, back, only = null }: { kind: SlipKind; all: readonly OrderRecord[]; back: string; only?: string | null },
 ): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
@@ -115,9 +113,11 @@ async function slipPage(
 
 /** What the documents of a store have in common, and in which language they are. */
 async function paperOf(request: FastifyRequest, { db, store }: Caller) {
-  const documents = await readDocuments(db, store.id)
-  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
-  return { documents: linesOf(documents), locale, format }
+  const { seller, taxNumbers, footer, locale: own } = await readDocuments(db, store.id)
+  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
+  const documents = { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
+  const { locale, format } = own === null ? languageFor(request) : languageOf(own)
+  return { documents, locale, format }
 }
 
 /** Prints the credit note of a refund. */
@@ -166,11 +166,6 @@ function noteOf(
     sums: sums.filter(([, part]) => part !== 0),
     total: amount,
   }
-}
-
-function linesOf({ seller, taxNumbers, footer }: Documents) {
-  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
 }
 
 type Slip = ReturnType<typeof slipOf>

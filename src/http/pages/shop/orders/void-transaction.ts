@@ -16,8 +16,6 @@ import type { OrderRequest } from './special.ts'
 
 const REASON_MAX = 255
 
-type Transaction = ShownPayments['transactions'][number]
-
 /** Asks for the reason before a transaction is made void, and says what the sums of the order become. */
 export async function voidPage({ caller, record: order, params, typed }: OrderRequest): Promise<HtmlPage> {
   const transactionId = idIn({ params }, 'transactionId')
@@ -47,7 +45,7 @@ export async function voidPage({ caller, record: order, params, typed }: OrderRe
   }
 }
 
-function titleOf({ amount, isVoid: isDone }: Transaction, currency: string): Text {
+function titleOf({ amount, isVoid: isDone }: ShownPayments['transactions'][number], currency: string): Text {
   const values: TextValues = { amount: ({ format }) => format.money(Math.abs(amount), currency) }
   const isRefund = amount < 0
   if (isDone) {

@@ -60,10 +60,7 @@ export async function countToBePaid({ db }: Services, store: CallerStore): Promi
   return row?.count ?? 0
 }
 
-interface LowProduct extends Pick<Product, 'id' | 'sku' | 'name'> {
-  readonly stock: number
-  readonly alert: number
-}
+type LowProduct = Pick<Product, 'id' | 'sku' | 'name'> & { readonly stock: number; readonly alert: number }
 
 /**
  * Returns the products with a stock of at most their StockAlert or zero, the first by lowest stock, and how many there are and are without

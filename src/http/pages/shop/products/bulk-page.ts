@@ -49,10 +49,8 @@ async function openChosen(asked: PageRequest, reply: FastifyReply): Promise<Impo
   const { found } = await importOf(asked, reply)
   const isOfProducts = serviceOf(found) === productService
   if (found.source === 'bulk' && isOfProducts && isOpenFor(found, asked.caller.now())) return found
-  throw new StoreFailure(
-    'invalid-state',
-    'What is done with these products cannot be changed any more. Choose them again',
-  )
+  const message = 'What is done with these products cannot be changed any more. Choose them again'
+  throw new StoreFailure('invalid-state', message)
 }
 
 const category = { ...pickValue(pickList(productService, 'CategoryList'), 'CategoryID'), label: t('Category') }

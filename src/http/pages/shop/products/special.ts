@@ -16,7 +16,6 @@ const PATHS_SHOWN = 20
 const LEVELS = Array.from({ length: 10 }, (_, at) => at + 1)
 
 export type ProductRecord = RecordOf<typeof products>
-export type AdvancedOption = ProductRecord['AdvancedOptionList'][number]
 /** A request to a page of one product. */
 export type ProductRequest = RecordRequest<ProductRecord>
 

@@ -13,7 +13,7 @@ import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
-import { type AdvancedOption, type ProductRecord, type ProductRequest, productService } from './special.ts'
+import { type ProductRecord, type ProductRequest, productService } from './special.ts'
 
 const MOVEMENTS_SHOWN = 50
 /** Of a product with more options, their stocks are only in its record, and their code is typed. */
@@ -73,7 +73,7 @@ function stocksOf(product: ProductRecord) {
   return [own, ...options]
 }
 
-function nameOf({ AdvancedOptionName, AdvancedOptionCode }: AdvancedOption): string {
+function nameOf({ AdvancedOptionName, AdvancedOptionCode }: ProductRecord['AdvancedOptionList'][number]): string {
   return AdvancedOptionName || AdvancedOptionCode
 }
 

@@ -152,11 +152,8 @@ async function webhookPage(asked: PageRequest, values: Form | null): Promise<Htm
   const { name, url, format, members } = webhook
   const kind = eventKind(webhook.eventType)
   const resource = notifiedResource(webhook.eventType)
-  const { deliveries, next } = await listDeliveries(caller, id, {
-    states: state === null ? [] : [state],
-    limit: DELIVERIES_SHOWN,
-    before,
-  })
+  const wanted = { states: state === null ? [] : [state], limit: DELIVERIES_SHOWN, before }
+  const { deliveries, next } = await listDeliveries(caller, id, wanted)
   return {
     template: '/pages/shop/webhooks/webhook',
     title: name,

@@ -47,8 +47,9 @@ async function refuseAll(call: Call, read: CheckoutBody, others: readonly StoreF
 const place: Operation = {
   named: {
     id: 'createOrder',
+    summary: 'Place an order',
     description:
-      'Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. The `Idempotency-Key` stands for the order as long as that is there: the same request returns the same order, whatever happened in between.',
+      'Places an order, in one transaction with the payment that was taken elsewhere. Prices come from the products; shipping costs and taxes are the caller’s. A line is refused where its product is unknown, NotForSale or, without CheckoutPrices, Hide; where its quantity breaks MinimumQuantity, MaximumQuantity, AllowOnlyMultiples or AllowFractionalQuantity; where ItemOptions has an option of another product, two of a set that allows one, or none of a required set; where its price with options is below 0; and where its stock is less than what all lines of the same goods take, unless InventoryControl is 2. The `Idempotency-Key` stands for the order as long as that is there: the same key with the same bytes returns the same order, whatever happened in between; with other bytes it is a 422.',
   },
   needsKey: true,
   takes: taken,
@@ -90,6 +91,7 @@ function answer(call: Call, placed: PlacedOrder, replayed: boolean): RecordsAnsw
 const workOut: Operation = {
   named: {
     id: 'quoteOrder',
+    summary: 'Quote an order',
     description:
       'Works out what placing the same order would cost now, and stores and reserves nothing. Lines that are out of stock are named, and no refusal.',
   },
@@ -111,7 +113,7 @@ const shared = {
   tag: {
     name: 'Checkout',
     description:
-      'How applications place orders. Needs the privilege `Checkout`, which an application and each store have to name; prices, discounts, dates and statuses of the caller’s own need `CheckoutPrices` too.',
+      'How applications place orders. Needs the privilege `Checkout`, which an application and each store have to name; prices, discounts, dates and statuses of the caller’s own need `CheckoutPrices` too. A store takes 1,000 orders an hour of an application, unless the merchant sets another number.',
   },
 } as const
 

@@ -4,51 +4,36 @@ import { createAuthenticator } from '../../../../../src/access/applications/auth
 import { buildApp } from '../../../../../src/app.ts'
 import { connect } from '../../../../../src/foundation/database/client.ts'
 import { openLine } from '../../../../support/line.ts'
-import { sharedServer } from '../../../../support/store.ts'
+import { line, openCheckout, order } from './checkout-fixture.ts'
 
 // What checkout.test.ts says of one process and of reasonable bodies holds for several processes, and for bodies that nobody needs.
 
-const server = await sharedServer()
-const shop = await server.openStore({
-  privileges: { Checkout: ['write'], Products: ['read', 'write'], Orders: ['read', 'write'] },
+const { server, shop, goods, stockOf, ordersOf } = await openCheckout({
+  Checkout: ['write'],
+  Products: ['read', 'write'],
+  Orders: ['write'],
 })
-const line = await openLine(server.database.url)
+const connection = await openLine(server.database.url)
 /** Another process, with connections and a memory of its own. */
-const db = connect(line.url, { poolMax: 10 })
+const db = connect(connection.url, { poolMax: 10 })
 const authenticator = createAuthenticator({ db, secrets: server.services.secrets, now: server.services.now })
 const other = buildApp({ ...server.services, db, authenticator })
 afterAll(async () => {
   await other.close()
   await db.$disconnect()
-  line.close()
+  connection.close()
 })
 
-const goods = async (Stock: number) => {
-  const SKU = `P-${++serial}`
-  return { SKU, id: await shop.add('/Products', { SKUInfo: { SKU, Name: 'Tote Bag', Price: 20, Stock } }) }
-}
-var serial = 0
-const order = ({ id }: { id: number }, ItemQuantity = 1) => ({
-  BillingEmail: 'guest@shop.example',
-  OrderItemList: [{ CatalogID: id, ItemQuantity }],
-})
-const stockOf = async ({ id }: { id: number }) => (await shop.call('GET', `/Products/${id}`)).json()[0].SKUInfo.Stock
-const ordersOf = () => server.database.db.order.count({ where: { storeId: shop.store.id } })
-
-interface How {
-  by?: object
-  contentType?: string
-}
 async function place(
   app: FastifyInstance,
   key: string,
   body: object | string,
-  { by, contentType = 'application/json' }: How = {},
+  { by = shop, contentType = 'application/json', version = 'v1' } = {},
 ) {
   const answer = await app.inject({
     method: 'POST',
-    url: '/StoreWebAPI/v1/Checkout',
-    headers: { ...shop.credentials, 'idempotency-key': key, 'content-type': contentType, ...by },
+    url: `/StoreWebAPI/${version}/Checkout`,
+    headers: { ...by.credentials, 'idempotency-key': key, 'content-type': contentType },
     payload: body,
   })
   return { status: answer.statusCode, body: answer.body, replayed: answer.headers['idempotency-replayed'] === 'true' }
@@ -59,17 +44,17 @@ const atOnce = (key: string, bodyOf: (number: number) => object) =>
 
 describe('two processes', () => {
   test('that are sent the same key at once sell the last piece once, and give one answer', async () => {
-    const bag = await goods(1)
+    const bag = await goods({ Stock: 1 })
     const before = await ordersOf()
-    const answers = await atOnce('both', () => order(bag))
+    const answers = await atOnce('both', () => order([line(bag)]))
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1)
     expect([answers[0]?.status, answers.filter(({ replayed }) => !replayed).length]).toEqual([201, 1])
     expect([await ordersOf(), await stockOf(bag)]).toEqual([before + 1, 0])
   })
 
   test('that are sent one key with two bodies sell one of them, and refuse the other', async () => {
-    const bag = await goods(10)
-    const answers = await atOnce('two-bodies', (number) => order(bag, number < 10 ? 1 : 2))
+    const bag = await goods()
+    const answers = await atOnce('two-bodies', (number) => order([line(bag, number < 10 ? 1 : 2)]))
     const sold = answers.filter(({ status }) => status === 201)
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(20 - sold.length)
     expect([sold.length, new Set(sold.map(({ body }) => body)).size]).toEqual([10, 1])
@@ -77,11 +62,11 @@ describe('two processes', () => {
   })
 
   test('of which one loses the word that the order is placed do not place it again', async () => {
-    const bag = await goods(10)
+    const bag = await goods()
     const before = await ordersOf()
-    line.cutAfterCommit()
-    expect((await place(other, 'lost', order(bag))).status).toBeOneOf([201, 503])
-    const again = [await place(other, 'lost', order(bag)), await place(server.app, 'lost', order(bag))]
+    connection.cutAfterCommit()
+    expect((await place(other, 'lost', order([line(bag)]))).status).toBeOneOf([201, 503])
+    const again = [await place(other, 'lost', order([line(bag)])), await place(server.app, 'lost', order([line(bag)]))]
     expect(again.map(({ status, replayed }) => [status, replayed])).toEqual([
       [201, true],
       [201, true],
@@ -91,30 +76,30 @@ describe('two processes', () => {
 })
 
 describe('a key', () => {
-  test('of an order that was changed and cancelled since answers what it comes to now, and sells nothing', async () => {
-    const bag = await goods(10)
-    const [placed] = JSON.parse((await place(server.app, 'changed', order(bag))).body)
+  test('stands for the order as long as it is there, in both versions: changed and cancelled, it sells nothing again', async () => {
+    const bag = await goods()
+    const [placed] = JSON.parse((await place(server.app, 'changed', order([line(bag)]))).body)
     const changed = { SalesTax: 3, OrderAmount: 23, OrderStatusID: 5 }
     expect((await shop.call('PUT', `/Orders/${placed.Value}`, { body: changed })).statusCode).toBe(200)
+    await shop.call('PUT', `/Products/${bag.id}`, { body: { SKUInfo: { Price: 99, Stock: 0 } } })
     await server.clock.pass(366 * 24 * 60 * 60 * 1_000)
-    const again = await place(other, 'changed', order(bag))
-    expect([again.status, JSON.parse(again.body)]).toEqual([201, [{ ...placed, OrderAmount: 23 }]])
-    expect(await stockOf(bag)).toBe(10)
+    for (const version of ['v1', 'v2']) {
+      const { status, replayed, body } = await place(other, 'changed', order([line(bag)]), { version })
+      expect([status, replayed, JSON.parse(body)]).toEqual([201, true, [{ ...placed, OrderAmount: 23 }]])
+    }
+    expect([(await place(other, 'changed', order([line(bag, 2)]))).status, await stockOf(bag)]).toEqual([422, 0])
   })
 
   test('of another application, in this store or another, tells nothing of that one’s order', async () => {
-    const bag = await goods(10)
-    const first = await place(server.app, 'guessed', order(bag))
-    const { PublicKey, PrivateKey } = (
-      await server.operate('POST', '/admin/applications', { Name: 'Another', Privileges: { Checkout: ['write'] } })
-    ).json()
-    const subscribed = await server.operate('POST', `/admin/stores/${shop.store.id}/subscriptions`, { PublicKey })
-    const by = { privatekey: PrivateKey, token: subscribed.json().Token }
-    const second = await place(server.app, 'guessed', order(bag), { by })
+    const body = order([line(await goods())])
+    const first = await place(server.app, 'guessed', body)
+    const second = await place(server.app, 'guessed', body, {
+      by: await shop.as({ privileges: { Checkout: ['write'] } }),
+    })
     expect([second.status, second.replayed]).toEqual([201, false])
     expect(JSON.parse(second.body)[0].Value).not.toBe(JSON.parse(first.body)[0].Value)
     const elsewhere = await server.openStore({ privileges: { Checkout: ['write'] } })
-    const third = await place(server.app, 'guessed', order({ id: 1_000_000 }), { by: elsewhere.credentials })
+    const third = await place(server.app, 'guessed', order([line({ id: 1_000_000 })]), { by: elsewhere })
     expect([third.status, third.replayed]).toEqual([400, false])
   })
 })
@@ -134,7 +119,7 @@ test.each([
   // A hundred times what it takes, and less than what grows with the square of the lines would.
   expect(performance.now() - startedAt).toBeLessThan(15_000)
   expect([answer.status, answer.body.length < 100_000, await ordersOf()]).toEqual([status, true, before])
-  expect((await place(server.app, name.replaceAll(' ', '-'), order(await goods(1)))).status).toBe(201)
+  expect((await place(server.app, name.replaceAll(' ', '-'), order([line(await goods())]))).status).toBe(201)
 })
 
 function listOf(item: string, count: number): string {

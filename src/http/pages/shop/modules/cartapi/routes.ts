@@ -81,8 +81,6 @@ async function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services
   }
 }
 
-type Lines = ReturnType<typeof filledLines>
-
 /** Returns the non-empty lines, with their numbers from 1. */
 function filledLines(typed: Form[string] = '') {
   return linesIn(typed)
@@ -94,7 +92,7 @@ const LINES_SHOWN_MAX = 3
 const LINE_SHOWN_LENGTH_MAX = 50
 
 /** Names the form's fields. The faults of single addresses become one that shows their lines. */
-function inForm(faults: readonly Fault[], lines: Lines): Fault[] {
+function inForm(faults: readonly Fault[], lines: ReturnType<typeof filledLines>): Fault[] {
   const ofAddress = 'CartAPI.Addresses.'
   const others = faults
     .filter(({ field }) => !field.startsWith(ofAddress))
