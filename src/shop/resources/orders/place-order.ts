@@ -78,7 +78,7 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           patch.columns.customerId = customer.id
         }
         const order = await store(tx, { id, ids: ids() }, patch, terms)
-        await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        if (patch.lists.TransactionList) await numberRefunds(tx, newRefunds({ before: null, after: order }))
         return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,

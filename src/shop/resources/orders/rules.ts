@@ -333,7 +333,8 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
     }
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
-  await numberRefunds(first.caller, changes.filter(({ kind }) => kind !== 'import').flatMap(newRefunds))
+  const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
+  if (paying.length > 0) await numberRefunds(first.caller, paying.flatMap(newRefunds))
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */

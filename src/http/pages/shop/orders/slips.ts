@@ -116,9 +116,11 @@ async function slipPage(
 
 /** What the documents of a store have in common, and in which language they are. */
 async function paperOf(request: FastifyRequest, { db, store }: Caller) {
-  const documents = await readDocuments(db, store.id)
-  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
-  return { documents: linesOf(documents), locale, format }
+  const { seller, taxNumbers, footer, locale: own, ...others } = await readDocuments(db, store.id)
+  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
+  const documents = { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
+  const { locale, format } = own === null ? languageFor(request) : languageOf(own)
+  return { documents, locale, format }
 }
 
 /** Prints the credit note of a refund. */
@@ -190,9 +192,6 @@ function binOf(item: OrderRecord['OrderItemList'][number]): string {
 
 const { compare } = new Intl.Collator('en', { numeric: true })
 
-function linesOf({ seller, taxNumbers, footer, ...others }: Awaited<ReturnType<typeof readDocuments>>) {
-  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
 }
 
 type Slip = ReturnType<typeof slipOf>
