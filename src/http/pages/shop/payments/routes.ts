@@ -24,7 +24,7 @@ const SHOWN = 50
 const BATCH = 1_000
 const TEXT_MAX = 255
 
-const directions = { '': t('In and out'), in: t('In'), out: t('Out') } as const
+const directions = { '': t('All'), in: t('In'), out: t('Out') } as const
 
 /** Adds the pages of a store's payments, as a list and as a file, and of closing a month of them. */
 export function paymentPages(app: FastifyInstance, services: CallerServices): void {
