@@ -31,6 +31,8 @@ export const auditActions = {
   'order-status.added': t('Order status added'),
   'payment-methods.changed': t('Payment methods changed'),
   'return-lists.changed': t('Names for returns changed'),
+  'payments.closed': t('Payments of a month closed'),
+  'payments.reopened': t('Payments of a month opened again'),
   'customer.link-made': t('Sign-in link made for a customer'),
   'webhook.created': t('Webhook added'),
   'webhook.changed': t('Webhook changed'),

@@ -37,6 +37,8 @@ export const locks = {
   archive: 7_301_421,
   /** Deletion of rows of a ledger; shared by those who delete rows of records that they have locked. */
   ledger: 7_301_422,
+  /** By store: closing a time of its payments; shared by what writes them ("bookPayments" has the number too). */
+  paymentLedger: 7_301_423,
   /** One key: migrations. */
   migrations: 7_420_311,
   /** One key: the process that uses the folder of the embedded database, held while it lives. */

@@ -139,6 +139,8 @@ const notices = new Map(
     'refund-recorded': t('The refund is recorded.'),
     'payment-voided': t('The payment is void.'),
     'refund-voided': t('The refund is void.'),
+    'month-closed': t('The month is closed.'),
+    'month-reopened': t('The month is open again.'),
     'return-added': t('The return is added.'),
     'test-store-made': t('The test store is made. Its records follow within seconds.'),
     'test-store-reset': t('The test store is reset. Its records follow within seconds.'),

@@ -32,6 +32,7 @@ import { restApiPages } from './shop/modules/rest-api/routes.ts'
 import { orderPages } from './shop/orders/routes.ts'
 import { outboxPages } from './shop/outbox/routes.ts'
 import { overviewPage } from './shop/overview/routes.ts'
+import { paymentPages } from './shop/payments/routes.ts'
 import { invitationPages } from './shop/people/invitation.ts'
 import { peoplePages } from './shop/people/routes.ts'
 import { securityPages } from './shop/people/security.ts'
@@ -78,6 +79,7 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
 export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
   overviewPage(app, services)
   orderPages(app, services)
+  paymentPages(app, services)
   reportPages(app, services)
   servicePages(app, services, shopServices)
   searchPages(app, services)
