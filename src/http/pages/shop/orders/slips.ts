@@ -192,8 +192,6 @@ function binOf(item: OrderRecord['OrderItemList'][number]): string {
 
 const { compare } = new Intl.Collator('en', { numeric: true })
 
-}
-
 type Slip = ReturnType<typeof slipOf>
 
 function titleOf(kind: SlipKind, { invoice: number, isOfOne, parcels: [parcel], count }: Slip): Text {
