@@ -21,6 +21,7 @@ import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
+import { dueOfPlacing, writeDue } from '../order-mails/due.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
@@ -76,7 +77,9 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
           patch.columns.customerId = customer.id
         }
-        return { ...(await store(tx, { id, ids: ids() }, patch, terms)), ...(await takeInvoiceNumber(tx, id)) }
+        const { statusId, ...placed } = await store(tx, { id, ids: ids() }, patch, terms)
+        await writeDue(tx, dueOfPlacing(id, statusId))
+        return { ...placed, ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
       close,
@@ -108,7 +111,7 @@ async function store(
   { id, ids }: { readonly id: number; readonly ids: RowIds },
   patch: Patch,
   { isShopFront = false, settle }: Terms,
-): Promise<{ id: number; orderAmount: number }> {
+): Promise<{ id: number; orderAmount: number; statusId: number }> {
   const { columns, lists } = patch
   const takes = columns.statusId !== statusNotCompleted
   const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
@@ -127,7 +130,7 @@ async function store(
     raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)
   }
-  return { id, orderAmount: Number(order.row.orderAmount) }
+  return { id, orderAmount: Number(order.row.orderAmount), statusId: Number(order.row.statusId) }
 }
 
 /** Returns the rows of the order. Without shipments, it ships to its billing address. */
