@@ -5,7 +5,7 @@ import { readRows } from '../../../engine/changing/write.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import type { Config } from '../../../foundation/process/settings.ts'
-import { isLocale, type Language, languageOf } from '../../../foundation/texts/language.ts'
+import { isLocale, type Language, type Locale, languageOf } from '../../../foundation/texts/language.ts'
 import { readDate } from '../../../foundation/values/dates.ts'
 import { billedTo } from '../orders/buyer.ts'
 import { orderFigures } from '../orders/figures.ts'
@@ -26,7 +26,10 @@ export type ComposingServices = OrderPageServices & { readonly config: Composing
 interface Told {
   readonly kind: MailKind
   readonly orderId: number
-  readonly aboutId: number
+  /** Null: the newest of the order. */
+  readonly aboutId: number | null
+  /** Omitted: that of the customer. */
+  readonly locale?: Locale
 }
 
 const SUBJECT_LENGTH_MAX = 200
@@ -51,7 +54,7 @@ export async function compose(
     readTexts(db, of.storeId),
   ])
   const order: OrderRecord = JSON.parse(json)
-  const language = languageOf([row?.locale ?? '', store.documentLocale ?? ''].find(isLocale) ?? 'en-US')
+  const language = languageOf(told.locale ?? [row?.locale ?? '', store.documentLocale ?? ''].find(isLocale) ?? 'en-US')
   const about = await aboutOf(caller, told, order, language)
   if (about === null) return null
   const { subject, body } =
@@ -110,13 +113,16 @@ async function aboutOf(caller: Caller, { kind, aboutId }: Told, order: OrderReco
   if (kind === 'parcel-sent') {
     // The wire shows 0 for the id of an only shipment.
     const isOnly = order.ShipmentList.length === 1
-    const parcel = parcelsOf(order, lines, new Map()).find(({ shipment }) => isOnly || shipment?.ShipmentID === aboutId)
+    const parcel = parcelsOf(order, lines, new Map()).findLast(({ shipment, hasLeft }) =>
+      aboutId === null ? hasLeft : isOnly || shipment?.ShipmentID === aboutId,
+    )
     if (!parcel?.hasLeft || parcel.shipment === null) return null
     const { code, address } = await trackingOf(caller, parcel.shipment)
     return { items: listed(parcel.lines), tracking: [plain(code), address].filter(Boolean).join('\n') }
   }
   if (kind === 'order-returned') {
-    const rows = await readRows(caller, rmaItemList, aboutId)
+    const newest = { where: { storeId: caller.store.id, orderId: order.OrderID }, orderBy: { id: 'desc' } } as const
+    const rows = await readRows(caller, rmaItemList, aboutId ?? (await caller.db.rma.findFirst(newest))?.id ?? 0)
     const items = rows.map((row) => ({
       quantity: Number(row.receivedQuantity) || Number(row.restockQuantity),
       name: row.name,
@@ -124,7 +130,9 @@ async function aboutOf(caller: Caller, { kind, aboutId }: Told, order: OrderReco
     return items.length === 0 ? null : { items: listed(items.filter(({ quantity }) => quantity > 0)) }
   }
   if (kind !== 'order-refunded') return { items: listed(lines) }
-  const refund = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === aboutId)
+  const refund = order.TransactionList.findLast((each) =>
+    aboutId === null ? signedAmount(each) < 0 : each.TransactionIndexID === aboutId,
+  )
   const amount = refund === undefined ? 0 : -signedAmount(refund)
   return amount <= 0 ? null : { items: listed(lines), amount: format.money(amount, currency) }
 }

@@ -48,6 +48,7 @@ export async function paymentPage({ caller, record: order, query, writing, typed
     title: t('Payments of order {number}', { number: invoiceOf(order) }),
     values: typed ?? values,
     data: {
+      order,
       payments,
       types,
       methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
