@@ -29,6 +29,8 @@ export const locks = {
   mailNetwork: 7_301_413,
   /** By store: its mails. */
   mailStore: 7_301_414,
+  /** By store: mails of its orders, whose number is bounded by the day. */
+  orderMails: 7_301_417,
   /** By hash of an e-mail address in lower case: links for a new password; before those of mails. */
   resetLinks: 7_301_415,
   /** Keys that are brought along: of any number at once, each sees those before it. */

@@ -40,6 +40,7 @@ import { productPages } from './shop/products/routes.ts'
 import { reportPages } from './shop/reports/routes.ts'
 import { searchPages } from './shop/search/routes.ts'
 import { shopServices } from './shop/services.ts'
+import type { MailSettingsServices } from './shop/settings/mails.ts'
 import { settingsPages } from './shop/settings/routes.ts'
 import { webhookPages } from './shop/webhooks/routes.ts'
 
@@ -53,7 +54,7 @@ export const developerRoutes = [
   ...developerTokenRoutes,
 ]
 
-type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
+type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices & MailSettingsServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices &
   AdminServices &

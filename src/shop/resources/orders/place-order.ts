@@ -21,6 +21,7 @@ import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
+import { dueOfPlacing, writeDue } from '../order-mails/due.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
@@ -79,6 +80,7 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
         }
         const order = await store(tx, { id, ids: ids() }, patch, terms)
         if (patch.lists.TransactionList) await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
         return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,

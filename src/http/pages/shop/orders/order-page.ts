@@ -172,6 +172,7 @@ const otherTexts = {
   invoice: t('Invoice'),
   'returns/new': t('Return goods'),
   lines: t('Change goods'),
+  'mails/new': t('Write to the customer'),
 }
 const others = Object.entries(otherTexts).map(([part, text]) => ({ part, route: part, text, isNext: false }))
 

@@ -30,14 +30,15 @@ import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
 import { documentsPage, logoForm, saveDocuments } from './documents.ts'
+import { type MailSettingsServices, mailSettingsPages } from './mails.ts'
 import { returnListPages } from './return-lists.ts'
 import { savedPage } from './saved-page.ts'
 
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
 
-/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns and documents. */
-export function settingsPages(app: FastifyInstance, services: AccessServices): void {
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns, documents and mails. */
+export function settingsPages(app: FastifyInstance, services: MailSettingsServices): void {
   const saved = [
     { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
     { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },
@@ -49,6 +50,7 @@ export function settingsPages(app: FastifyInstance, services: AccessServices): v
   addedStatusPage(app, services)
   returnListPages(app, services)
   logoForm(app, services)
+  mailSettingsPages(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
