@@ -51,7 +51,13 @@ export function reduced(price: bigint, percent: bigint, currency: string): bigin
 
 /** A percentage of an amount, rounded to the decimals of the currency. */
 export function percentOf(amount: bigint, percent: bigint, currency: string): bigint {
-  return rounded(divide(amount * percent, 100n * SCALE), currency)
+  return shareOf(amount, percent, 100n * SCALE, currency)
+}
+
+/** A fraction of an amount, rounded to the decimals of the currency. */
+export function shareOf(amount: bigint, part: bigint, whole: bigint, currency: string): bigint {
+  const unit = unitOf(currency)
+  return divide(amount * part, whole * unit) * unit
 }
 
 /** The bound of decimal fields (fields.ts). */

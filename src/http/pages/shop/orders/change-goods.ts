@@ -19,6 +19,7 @@ import { requireUnchanged } from '../../frame/unchanged.ts'
 import { isOfLine, newLineFields } from './form-lines.ts'
 import {
   chargeFields,
+  type GoodsCharges,
   goneName,
   goodsChange,
   goodsFields,
@@ -27,23 +28,25 @@ import {
   type StoredItem,
 } from './goods-form.ts'
 import { labelsOf, storedTexts } from './line-fields.ts'
+import { unseenIn } from './order-charges.ts'
 import type { OrderRequest } from './special.ts'
 
 /** What saving would do: the order after it, and the stock. */
 type Rehearsal = Awaited<ReturnType<typeof rehearse<OrderRecord>>>
 
 /** Changes the goods of an order, and its shipping cost, taxes and discounts. */
-export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null)
+export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null, null)
 
 async function rehearsedPage(
   { caller, id, record, typed, writing, isOutdated }: OrderRequest,
   rehearsal: Rehearsal | null,
+  charges: GoodsCharges | null,
 ): Promise<HtmlPage> {
   const { currency } = caller.store
   const stored = storedTexts(goodsFields(record), writing)
   const { lines, values } = await lookUpNewLines(caller, record, { typed: typed ?? {}, writing })
   const returned = new Map((await readReturnedLines(caller, id)).map((line) => [line.row.id, line]))
-  const charges = chargeFields(record, await readParcelNumbers(caller, record))
+  const amounts = chargeFields(record, await readParcelNumbers(caller, record))
   const shipped = new Set(record.ShipmentList.filter(isAway).map(({ ShipmentID }) => ShipmentID))
   const goneLabels = record.OrderItemList.map((item) => ({
     name: goneName(item),
@@ -53,7 +56,7 @@ async function rehearsedPage(
     template: '/pages/shop/orders/change-goods',
     title: t('Goods of order {number}', { number: invoiceOf(record) }),
     // Stored lines and amounts that somebody else has changed are shown as they are now.
-    values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values) },
+    values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values), ...charges?.fields },
     data: {
       stored: record.OrderItemList.map((item) => ({
         id: item.ItemIndexID,
@@ -66,14 +69,15 @@ async function rehearsedPage(
       lookUpAddress: `/admin/orders/${id}/lines/lookup`,
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
-      amounts: charges,
+      amounts,
+      charges,
       totals: totalsOf(record, rehearsal, currency),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
       labels: labelsOf([
         ...record.OrderItemList.flatMap(itemFields),
         ...goneLabels,
-        ...charges,
+        ...amounts,
         ...newLineFields(lines, record.OrderItemList.length),
       ]),
     },
@@ -125,21 +129,23 @@ async function readGoods(asked: Sent<OrderRequest>) {
 export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
   const { caller, id, record } = asked
   const { precondition, change } = await readGoods(asked)
-  if (change === null) return rehearsedPage(asked, { result: record, stock: [] })
-  const { patch, productIds, nameOf } = change
+  if (change === null) return rehearsedPage(asked, { result: record, stock: [] }, null)
+  const { patch, productIds, nameOf, charges } = change
   const rehearsal = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
     await lockRecord(tx, orders, id, [])
     await changeRecord(tx, orders, { kind: 'patch', id, patch }, { precondition })
     const changed: OrderRecord = JSON.parse(await getRecord(tx, orders, id))
     return changed
   }).catch(inFormFields(nameOf))
-  return rehearsedPage(asked, rehearsal)
+  return rehearsedPage(asked, rehearsal, charges)
 }
 
-export async function saveGoods(asked: Sent<OrderRequest>): Promise<string> {
+export async function saveGoods(asked: Sent<OrderRequest>): Promise<string | HtmlPage> {
   const { caller, id } = asked
   const { precondition, change } = await readGoods(asked)
   if (change === null) return `/admin/orders/${id}`
+  const failure = unseenIn(change.charges.fields, asked.typed)
+  if (failure !== null) return { ...(await totalsPage(asked)), failure }
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),
   )

@@ -9,6 +9,7 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
 import { readPayments } from '../../../../shop/resources/orders/payments.ts'
+import { readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
 import { sharersOf } from '../../../../shop/resources/orders/same-number.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import {
@@ -31,6 +32,7 @@ import { changesOf } from '../../records/form.ts'
 import { listStatusNames, paymentsInWords, type ShownPayments, textsOf } from '../../records/order-words.ts'
 import { pickValues } from '../../records/services.ts'
 import { returnsOf } from './returns.ts'
+import { taxInWords } from './slips.ts'
 import { type OrderRequest, orderService } from './special.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -69,7 +71,11 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid] = await Promise.all([readParcels(caller, order, figures.lines), readPayments(caller, order)])
+  const [sent, paid, taxes] = await Promise.all([
+    readParcels(caller, order, figures.lines),
+    readPayments(caller, order),
+    readStatedTaxes(caller, [order]),
+  ])
   const parcels = sent.map((parcel) => ({ ...parcel, shipTo: shipToOf(order, parcel, writing) }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
@@ -86,6 +92,7 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       sameNumber: sharers.get(id),
       actions: actionsOf({ ...payments, isLive, toShip, hasLeftInPart: waiting.length < parcels.length }),
       figures,
+      tax: taxInWords(taxes.get(id)),
       discountReasons: discountReasonsOf(order),
       waiting,
       sent: parcels.filter((parcel) => parcel.hasLeft),

@@ -8,10 +8,12 @@ import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
 import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { type ProposedTax, readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
@@ -91,7 +93,11 @@ async function slipPage(
   const documents = await readDocuments(caller.db, caller.store.id)
   const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
   const departures = await readDepartures(caller, all)
-  const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
+  const taxes = await readStatedTaxes(caller, all)
+  const slips = all.map((order) => ({
+    ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
+    tax: taxInWords(taxes.get(order.OrderID)),
+  }))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
   return {
@@ -107,6 +113,11 @@ async function slipPage(
       typeName,
     },
   }
+}
+
+/** What pages say of a tax whose rate is known; null: nobody has stated it. */
+export function taxInWords(tax: ProposedTax | undefined) {
+  return tax === undefined ? null : { ...tax, amount: toNumber(tax.amount) }
 }
 
 function linesOf({ seller, taxNumbers, footer }: Awaited<ReturnType<typeof readDocuments>>) {
