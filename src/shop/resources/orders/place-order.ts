@@ -27,7 +27,7 @@ import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
-import { type Proposal, proposeFor } from './proposals.ts'
+import { type Proposal, proposeNew } from './proposals.ts'
 import { dateTransactions, nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { noteStocks, takeStock } from './stock.ts'
@@ -120,7 +120,7 @@ async function store(
   const { billing, priceLevel } = buyer
   const lines = await makeLines(caller, lists.OrderItemList ?? [], { priceLevel, isShopFront })
   noteStocks(lines, takes)
-  charge?.(await proposeFor(caller, patch, buyer, lines), patch)
+  charge?.(await proposeNew(caller, patch, buyer, lines), patch)
   const order = newOrder(caller, id, patch, billing, lines, ids)
   settle?.(order.row)
   shareStatus(order)

@@ -3,10 +3,10 @@ import type { Patch } from '../../../engine/definition/input.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOf, storeId } from '../../../foundation/database/sql.ts'
 import { readLineProducts } from '../products/products-by-id.ts'
-import { exact, shareOf, sum } from './amounts.ts'
-import type { BuyerTerms } from './buyer.ts'
-import { folded, readShippingRates, readTaxRules, type ShippingRate, type TaxRule } from './charge-tables.ts'
-import { discountOf, lineAmount, orderFigures } from './figures.ts'
+import { exact, shareOf, sum, toNumber } from './amounts.ts'
+import { type BuyerTerms, readWholeBuyer } from './buyer.ts'
+import { folded, readTable, type ShippingRate, type TaxRule } from './charge-tables.ts'
+import { discountOf, orderFigures } from './figures.ts'
 import type { OrderLine } from './order-lines.ts'
 import type { OrderRecord } from './orders.ts'
 
@@ -21,103 +21,74 @@ export interface ChargedLine {
   readonly hasFreeShipping: boolean
 }
 
-interface Going {
-  /** As the order has them: a code of two letters, and a name. */
+interface Charged {
+  /** As orders have them: a code of two letters, and a name. */
   readonly country: string
   readonly state: string
-}
-
-interface Charged extends Going {
+  readonly isExempt: boolean
   readonly lines: readonly ChargedLine[]
   readonly discount: bigint
-  readonly isExempt: boolean
-}
-
-export interface ProposedTax {
-  /** In per cent; 0 for whoever pays no taxes. */
-  readonly rate: number
-  readonly isIncluded: boolean
-  /** Of what the rate is: with the tax where prices include it. */
-  readonly base: bigint
-  /** What is to be added, or what the base contains. */
-  readonly amount: bigint
-}
-
-export interface ProposedShipping {
-  readonly name: string
-  readonly price: bigint
 }
 
 export type Proposal = Awaited<ReturnType<typeof propose>>
 
-/** Works out what is proposed for an order. Two orders with the same goods and address get the same, whatever they are charged. */
-export async function propose(caller: Pick<Caller, 'db' | 'store'>, charged: Charged) {
-  const rules = await readTaxRules(caller)
-  const country = charged.country.trim().toUpperCase()
-  const rule = ruleFor(rules, { ...charged, country })
-  const rates = await readShippingRates(caller)
-  const stated = rule && charged.isExempt ? { Rate: 0, IsIncluded: false } : rule
+/** Works out what is proposed for an order. Orders with the same goods and address get the same, whatever they are charged. */
+async function propose(caller: Caller, { isExempt, lines, discount, ...going }: Charged) {
+  const [rules, rates] = [await readTable(caller, 'taxes'), await readTable(caller, 'shipping')]
+  const country = going.country.trim().toUpperCase()
+  const own = rules.filter((rule) => rule.country === country)
+  const rule = own.find(({ state }) => folded(state) === folded(going.state)) ?? own.find(({ state }) => state === '')
   return {
     country,
-    isExempt: charged.isExempt,
+    isExempt,
     /** Whether the store has a table of taxes at all. */
     hasRules: rules.length > 0,
     /** Ways of shipping, the cheapest first. */
-    methods: methodsFor(rates, charged.lines, country),
-    rates,
+    methods: methodsFor(rates, lines, country),
     /** The tax with this shipping cost; null: there is no rule for where the goods go. */
-    taxWith: (shipping: bigint): ProposedTax | null => {
-      return stated === null ? null : taxOn(stated, { ...charged, shipping }, caller.store.currency)
+    taxWith: (shipping: bigint) => {
+      if (rule === undefined) return null
+      const stated = isExempt ? { rate: 0, isIncluded: false } : rule
+      return taxOn(stated, { lines, discount, shipping }, caller.store.currency)
     },
   }
 }
 
-/** The rule of the state, else that of the country. */
-function ruleFor(rules: readonly TaxRule[], { country, state }: Going): TaxRule | null {
-  const own = rules.filter(({ Country }) => Country === country)
-  const of = (name: string) => own.find(({ State }) => folded(State) === name)
-  return of(folded(state)) ?? of('') ?? null
-}
-
 /**
  * The tax on the taxable goods less their share of the discounts, and on shipping. Shipping has the rate of the goods that it brings,
- * and none where these have none. Never below 0, and an included tax never above what it is in.
+ * and none where these have none. `base`: what the rate is of, with the tax where prices include it. `amount`: what is to be added, or
+ * what the base contains; never below 0, nor above the base.
  */
 export function taxOn(
-  { Rate, IsIncluded }: Pick<TaxRule, 'Rate' | 'IsIncluded'>,
+  { rate, isIncluded }: Pick<TaxRule, 'rate' | 'isIncluded'>,
   { lines, discount, shipping }: Pick<Charged, 'lines' | 'discount'> & { readonly shipping: bigint },
   currency: string,
-): ProposedTax {
+) {
   const taxable = lines.filter(({ isTaxable }) => isTaxable)
-  const [goods, taxed] = [sum(lines.map(({ amount }) => amount)), sum(taxable.map(({ amount }) => amount))]
+  const [goods, taxed] = [lines, taxable].map((all) => sum(all.map(({ amount }) => amount))) as [bigint, bigint]
   const off = goods > 0n ? shareOf(discount, taxed, goods, currency) : 0n
-  const less = taxed > off ? taxed - off : 0n
-  const base = taxable.length > 0 ? less + shipping : 0n
-  const [rate, hundred] = [exact(Rate), exact(100)]
-  const amount = shareOf(base, rate, IsIncluded ? hundred + rate : hundred, currency)
-  return { rate: Rate, isIncluded: IsIncluded, base, amount }
+  const base = taxable.length > 0 ? (taxed > off ? taxed - off : 0n) + shipping : 0n
+  const amount = shareOf(base, exact(rate), exact(100) + (isIncluded ? exact(rate) : 0n), currency)
+  return { rate, isIncluded, base, amount }
 }
 
 /** The price of each method with one for the goods: of the country's own rows, else of those for everywhere, the highest that they reach. */
-export function methodsFor(
-  rates: readonly ShippingRate[],
-  lines: readonly ChargedLine[],
-  country: string,
-): ProposedShipping[] {
+export function methodsFor(rates: readonly ShippingRate[], lines: readonly ChargedLine[], country: string) {
   const paying = lines.filter(({ hasFreeShipping }) => !hasFreeShipping)
   const reached = { weight: sum(paying.map(({ weight }) => weight)), amount: sum(lines.map(({ amount }) => amount)) }
-  const byMethod = Map.groupBy(rates, ({ Method }) => folded(Method))
-  const methods = [...byMethod.values()].flatMap((rows) => {
-    const own = rows.filter(({ Country }) => country !== '' && Country === country)
-    const among = own.length > 0 ? own : rows.filter(({ Country }) => Country === '')
-    const row = among.findLast(({ From, Basis }) => exact(From) <= reached[Basis])
-    return row ? [{ name: row.Method, price: paying.length > 0 ? exact(row.Price) : 0n }] : []
+  const methods = [...Map.groupBy(rates, ({ method }) => folded(method)).values()].flatMap((rows) => {
+    const own = rows.filter((row) => country !== '' && row.country === country)
+    const among = own.length > 0 ? own : rows.filter((row) => row.country === '')
+    const row = among.findLast(({ from, basis }) => exact(from) <= reached[basis])
+    return row ? [{ name: row.method, price: paying.length > 0 ? exact(row.price) : 0n }] : []
   })
   return methods.sort((one, other) => Number(one.price - other.price) || (one.name < other.name ? -1 : 1))
 }
 
-/** The same for a new order with these lines. */
-export function proposeFor(
+const weightOf = (each: number, pieces: number) => (exact(each) * exact(pieces)) / exact(1)
+
+/** What is proposed for a new order with these lines. */
+export function proposeNew(
   caller: Caller,
   patch: Patch,
   { billing, isExempt }: BuyerTerms,
@@ -142,44 +113,43 @@ export function proposeFor(
   })
 }
 
-function weightOf(each: number, quantity: number): bigint {
-  return (exact(each) * exact(quantity)) / exact(1)
+/** What is proposed for an order as it is. */
+export async function proposeStored(caller: Caller, record: OrderRecord) {
+  const { BillingCountry, BillingState, CustomerID, ShipmentList } = record
+  const { ShipmentCountry: country, ShipmentState: state } = ShipmentList[0] ?? {}
+  const isExempt = (await readWholeBuyer(caller, CustomerID))?.isNonTaxable === true
+  const going = country ? { country, state: state ?? '' } : { country: BillingCountry, state: BillingState }
+  return propose(caller, { ...going, isExempt, ...(await chargedIn(caller, record)) })
 }
 
-type Item = Pick<
-  OrderRecord['OrderItemList'][number],
-  'CatalogID' | 'ItemQuantity' | 'ItemUnitPrice' | 'ItemOptionPrice' | 'ItemWeight'
->
-
-/** The lines of an order that was placed. Its products say now what is exempt, as they do in cartAPI; one that is gone is not. */
-export async function chargedLines(caller: Caller, items: readonly Item[]): Promise<ChargedLine[]> {
-  const ids = items.map(({ CatalogID }) => CatalogID)
+/** Products say now what of an order is exempt, as they do in cartAPI; what is gone is not. */
+async function chargedIn(caller: Caller, record: OrderRecord) {
+  const { lines, discount, shipping } = orderFigures(record, caller.store.currency)
+  const ids = lines.map(({ productId }) => productId)
   const products = await readLineProducts(caller, ids)
-  return items.map(({ CatalogID, ItemWeight, ItemQuantity: quantity, ItemUnitPrice: unitPrice, ItemOptionPrice }) => ({
-    amount: lineAmount({ unitPrice, optionPrice: ItemOptionPrice, quantity }, caller.store.currency),
-    weight: weightOf(ItemWeight, quantity),
-    isTaxable: products.get(CatalogID)?.nonTaxable !== true,
-    hasFreeShipping: products.get(CatalogID)?.freeShipping === true,
-  }))
+  return {
+    lines: lines.map(({ productId, quantity, amount }, at) => ({
+      amount: exact(amount),
+      weight: weightOf(record.OrderItemList[at]?.ItemWeight ?? 0, quantity),
+      isTaxable: products.get(productId)?.nonTaxable !== true,
+      hasFreeShipping: products.get(productId)?.freeShipping === true,
+    })),
+    discount: exact(discount),
+    shipping: exact(shipping),
+  }
 }
 
-/** The rates of the taxes of orders by OrderID, and what the orders contain of a tax that is included in prices. Omits what nobody has stated. */
-export async function readStatedTaxes(caller: Caller, all: readonly OrderRecord[]): Promise<Map<number, ProposedTax>> {
-  const stated = await rowsInTurn<{ id: number; Rate: number; IsIncluded: boolean }>(caller)`
-    SELECT "id", "taxRate"::float8 AS "Rate", "taxIncluded" AS "IsIncluded" FROM "Order"
-    WHERE "storeId" = ${storeId(caller.store)} AND "taxRate" IS NOT NULL AND "id" = ${anyOf(all.map(({ OrderID }) => OrderID))}`
-  const found = new Map(stated.map((row) => [row.id, row]))
-  const taxes = new Map<number, ProposedTax>()
-  for (const record of all) {
-    const rule = found.get(record.OrderID)
-    if (rule === undefined) continue
-    const { shipping, discount } = orderFigures(record, caller.store.currency)
-    const charged = {
-      lines: await chargedLines(caller, record.OrderItemList),
-      discount: exact(discount),
-      shipping: exact(shipping),
-    }
-    taxes.set(record.OrderID, taxOn(rule, charged, caller.store.currency))
+/** By OrderID the taxes of orders whose rate was stated, and what the orders contain of those that prices include. */
+export async function readStatedTaxes(caller: Caller, all: readonly OrderRecord[]) {
+  const ids = all.map(({ OrderID }) => OrderID)
+  const stated = await rowsInTurn<{ id: number; rate: number; isIncluded: boolean }>(caller)`
+    SELECT "id", "taxRate"::float8 AS "rate", "taxIncluded" AS "isIncluded" FROM "Order"
+    WHERE "storeId" = ${storeId(caller.store)} AND "taxRate" IS NOT NULL AND "id" = ${anyOf(ids)}`
+  const taxes = new Map<number, Pick<TaxRule, 'rate' | 'isIncluded'> & { amount: number }>()
+  for (const { id, ...rule } of stated) {
+    const record = all.find(({ OrderID }) => OrderID === id) as OrderRecord
+    const { amount } = taxOn(rule, await chargedIn(caller, record), caller.store.currency)
+    taxes.set(id, { ...rule, amount: toNumber(amount) })
   }
   return taxes
 }

@@ -19,7 +19,6 @@ import { requireUnchanged } from '../../frame/unchanged.ts'
 import { isOfLine, newLineFields } from './form-lines.ts'
 import {
   chargeFields,
-  type GoodsCharges,
   goneName,
   goodsChange,
   goodsFields,
@@ -28,19 +27,21 @@ import {
   type StoredItem,
 } from './goods-form.ts'
 import { labelsOf, storedTexts } from './line-fields.ts'
-import { unseenIn } from './order-charges.ts'
+import { chargesAfter, unseenIn } from './order-charges.ts'
 import type { OrderRequest } from './special.ts'
 
 /** What saving would do: the order after it, and the stock. */
 type Rehearsal = Awaited<ReturnType<typeof rehearse<OrderRecord>>>
 
+type Charges = Awaited<ReturnType<typeof chargesAfter>>
+
 /** Changes the goods of an order, and its shipping cost, taxes and discounts. */
-export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null, null)
+export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null)
 
 async function rehearsedPage(
   { caller, id, record, typed, writing, isOutdated }: OrderRequest,
   rehearsal: Rehearsal | null,
-  charges: GoodsCharges | null,
+  charges: Charges | null = null,
 ): Promise<HtmlPage> {
   const { currency } = caller.store
   const stored = storedTexts(goodsFields(record), writing)
@@ -56,7 +57,7 @@ async function rehearsedPage(
     template: '/pages/shop/orders/change-goods',
     title: t('Goods of order {number}', { number: invoiceOf(record) }),
     // Stored lines and amounts that somebody else has changed are shown as they are now.
-    values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values), ...charges?.fields },
+    values: { ...stored, ...(typed !== null && (isOutdated ? newLinesIn(values) : values)), ...charges?.fields },
     data: {
       stored: record.OrderItemList.map((item) => ({
         id: item.ItemIndexID,
@@ -125,27 +126,39 @@ async function readGoods(asked: Sent<OrderRequest>) {
   return { precondition, change: await goodsChange(asked.caller, asked.record, asked) }
 }
 
-/** The form with what saving it would do. */
-export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
+type Read = Awaited<ReturnType<typeof readGoods>>
+
+/** What saving the form would do, and what is proposed for the order as it would be. */
+async function rehearseGoods(asked: Sent<OrderRequest>, { precondition, change }: Read) {
   const { caller, id, record } = asked
-  const { precondition, change } = await readGoods(asked)
-  if (change === null) return rehearsedPage(asked, { result: record, stock: [] }, null)
-  const { patch, productIds, nameOf, charges } = change
+  if (change === null) return { rehearsal: { result: record, stock: [] }, charges: null }
+  const { patch, productIds, nameOf } = change
   const rehearsal = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
     await lockRecord(tx, orders, id, [])
     await changeRecord(tx, orders, { kind: 'patch', id, patch }, { precondition })
     const changed: OrderRecord = JSON.parse(await getRecord(tx, orders, id))
     return changed
   }).catch(inFormFields(nameOf))
+  return { rehearsal, charges: await chargesAfter(caller, record, rehearsal.result, asked) }
+}
+
+/** The form with what saving it would do, at what is proposed. */
+export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
+  const { rehearsal, charges } = await rehearseGoods(asked, await readGoods(asked))
+  const isFilledIn = charges !== null && unseenIn(charges.fields, asked.typed) !== null
+  if (isFilledIn) return totalsPage({ ...asked, typed: { ...asked.typed, ...charges.fields } })
   return rehearsedPage(asked, rehearsal, charges)
 }
 
 export async function saveGoods(asked: Sent<OrderRequest>): Promise<string | HtmlPage> {
   const { caller, id } = asked
-  const { precondition, change } = await readGoods(asked)
+  const read = await readGoods(asked)
+  const { precondition, change } = read
   if (change === null) return `/admin/orders/${id}`
-  const failure = unseenIn(change.charges.fields, asked.typed)
-  if (failure !== null) return { ...(await totalsPage(asked)), failure }
+  const { charges } = await rehearseGoods(asked, read)
+  const failure = charges && unseenIn(charges.fields, asked.typed)
+  if (failure) return { ...(await totalsPage(asked)), failure }
+  Object.assign(change.patch.columns, charges?.rate)
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),
   )

@@ -29,7 +29,6 @@ import {
   readPriceLevel,
 } from './form-lines.ts'
 import { changedMembers, changedText, type LineField, namesIn, type TypedForm } from './line-fields.ts'
-import { chargeChanged } from './order-charges.ts'
 
 // The form of an order's goods. The fields of a new line have the names that they have in the form of a new order.
 
@@ -92,9 +91,6 @@ export function lookUpNewLines(caller: Caller, record: OrderRecord, form: TypedF
   return lookUpLines(caller, form, { customerId: record.CustomerID, linesShown: 1 })
 }
 
-/** What is proposed for the order after the change. */
-export type GoodsCharges = Awaited<ReturnType<typeof chargeChanged>>
-
 /** Finds the form's name for a field that a refusal names. */
 type NameOf = (field: string) => string
 
@@ -142,14 +138,13 @@ export async function goodsChange(caller: Caller, record: OrderRecord, form: Typ
   refusePrices(sent, kept, nameOf)
   const { currency } = caller.store
   roundCharges(patch, currency)
-  const charges = await chargeChanged(caller, { record, kept, patch }, form)
   patch.columns.orderAmount = amountAfter(record, patch, kept, currency)
   // The products whose stock may move.
   const productIds = [
     ...record.OrderItemList.map(({ CatalogID }) => CatalogID),
     ...lines.map(({ columns }) => Number(columns.productId ?? 0)),
   ]
-  return { patch, productIds: productIds.filter((id) => id > 0), nameOf, charges }
+  return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
 }
 
 /** Reads the body of what differs from the stored values: nothing in it is what the page showed of them. */

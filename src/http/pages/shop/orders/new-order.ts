@@ -40,7 +40,7 @@ import type { PageRequest, Sent } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
-import { chargeForm, chargesFor, type FormCharges, proposedNames, settleCharges } from './order-charges.ts'
+import { chargeForm, chargesFor, type FormCharges, proposedNames, unseenIn } from './order-charges.ts'
 import {
   faultsOfOrder,
   formField,
@@ -213,7 +213,7 @@ async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }
   if (filledLines(lines).length === 0) return { total: null, charges: null }
   const proposed: FormCharges[] = []
   const charge: Charge = (proposal, patch) => {
-    const charges = chargesFor(values, found.writing, proposal, caller.store.currency)
+    const charges = chargesFor(values, found.writing, proposal)
     proposed.push(charges)
     chargeForm(charges, patch)
   }
@@ -272,8 +272,10 @@ export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Prom
         const placed = await placeOrder(caller, body, {
           customer: await newCustomerOf(caller, lookedUp.values),
           charge: (proposal, patch) => {
-            const { values, writing, currency } = lookedUp
-            settleCharges(values, chargesFor(values, writing, proposal, currency), patch)
+            const { fields, rate } = chargesFor(lookedUp.values, lookedUp.writing, proposal)
+            const unseen = unseenIn(fields, lookedUp.values)
+            if (unseen !== null) throw unseen
+            Object.assign(patch.columns, rate)
           },
           remember: async (tx, { id }) => {
             await endDraft({ db: tx.db, store: caller.store, identityId }, draft)

@@ -32,7 +32,6 @@ import { changesOf } from '../../records/form.ts'
 import { listStatusNames, paymentsInWords, type ShownPayments, textsOf } from '../../records/order-words.ts'
 import { pickValues } from '../../records/services.ts'
 import { returnsOf } from './returns.ts'
-import { taxInWords } from './slips.ts'
 import { type OrderRequest, orderService } from './special.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -92,7 +91,7 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       sameNumber: sharers.get(id),
       actions: actionsOf({ ...payments, isLive, toShip, hasLeftInPart: waiting.length < parcels.length }),
       figures,
-      tax: taxInWords(taxes.get(id)),
+      tax: taxes.get(id) ?? null,
       discountReasons: discountReasonsOf(order),
       waiting,
       sent: parcels.filter((parcel) => parcel.hasLeft),

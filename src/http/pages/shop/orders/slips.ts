@@ -8,12 +8,11 @@ import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
 import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
-import { type ProposedTax, readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
+import { readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
@@ -96,7 +95,7 @@ async function slipPage(
   const taxes = await readStatedTaxes(caller, all)
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
-    tax: taxInWords(taxes.get(order.OrderID)),
+    tax: taxes.get(order.OrderID) ?? null,
   }))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
@@ -113,11 +112,6 @@ async function slipPage(
       typeName,
     },
   }
-}
-
-/** What pages say of a tax whose rate is known; null: nobody has stated it. */
-export function taxInWords(tax: ProposedTax | undefined) {
-  return tax === undefined ? null : { ...tax, amount: toNumber(tax.amount) }
 }
 
 function linesOf({ seller, taxNumbers, footer }: Awaited<ReturnType<typeof readDocuments>>) {

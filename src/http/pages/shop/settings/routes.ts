@@ -22,7 +22,7 @@ import { actorOf, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
-import { chargePages } from './charges.ts'
+import { chargesPage, saveCharges } from './charges.ts'
 import { documentsPage, saveDocuments } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 import { keysIn, savedPage, saveRows } from './saved-page.ts'
@@ -37,11 +37,15 @@ export function settingsPages(app: FastifyInstance, services: AccessServices): v
     { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },
     { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods },
     { path: '/admin/settings/documents', pageOf: documentsPage, save: saveDocuments },
+    ...(['taxes', 'shipping'] as const).map((name) => ({
+      path: `/admin/settings/${name}`,
+      pageOf: (asked: PageRequest) => chargesPage(asked, name),
+      save: (asked: Sent<PageRequest>, actor: Actor) => saveCharges(asked, actor, name),
+    })),
   ]
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
   returnListPages(app, services)
-  chargePages(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {

@@ -31,7 +31,10 @@ export function savedPage<Services extends CallerServices>(
       await save(asked, actorOf(request), services)
       return `${path}?notice=settings-saved`
     },
-    async (asked) => ({ ...(await pageOf(asked, services)), values: valuesOf(asked.typed ?? {}) }),
+    async (asked) => {
+      const page = await pageOf(asked, services)
+      return asked.isOutdated ? page : { ...page, values: valuesOf(asked.typed ?? {}) }
+    },
   )
 }
 

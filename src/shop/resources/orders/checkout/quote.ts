@@ -20,7 +20,7 @@ import { exact, toNumber } from '../amounts.ts'
 import { type BuyerTerms, readBuyer } from '../buyer.ts'
 import { makeLines, type OrderLine } from '../order-lines.ts'
 import { newFigures } from '../place-order.ts'
-import { proposeFor } from '../proposals.ts'
+import { proposeNew } from '../proposals.ts'
 import { noteStocks, seesStock, takesBackOrders, wrongStocks } from '../stock.ts'
 
 const quotedLine = list(
@@ -105,7 +105,7 @@ export async function quote(caller: Caller, patch: Patch, { isShopFront, settle 
   const { currency } = caller.store
   const { buyer, lines } = await quotedLines(caller, patch, { isShopFront })
   const figures = newFigures(patch, lines, currency)
-  const { methods, taxWith } = await proposeFor(caller, patch, buyer, lines)
+  const { methods, taxWith } = await proposeNew(caller, patch, buyer, lines)
   const tax = taxWith(figures.shipping)
   const OrderAmount = toNumber(figures.total)
   settle({ orderAmount: OrderAmount })

@@ -16,37 +16,37 @@ const charged = fc.record({
   lines: fc.array(line, { minLength: 1, maxLength: 4 }),
   discount: tenThousandths,
   shipping: tenThousandths,
-  Rate: fc.integer({ min: 0, max: 1_000_000 }).map((units) => units / 10_000),
+  rate: fc.integer({ min: 0, max: 1_000_000 }).map((units) => units / 10_000),
 })
 
 test('a tax is the rate of its base to the nearest smallest sum, never below 0, and an included one is in its base', () => {
   fc.assert(
-    fc.property(charged, currency, ({ lines, discount, shipping, Rate }, [code, unit]) => {
+    fc.property(charged, currency, ({ lines, discount, shipping, rate: percent }, [code, unit]) => {
       const sums = lines.map((each) => ({ ...each, amount: rounded(each.amount, code) }))
       const parts = { lines: sums, discount: rounded(discount, code), shipping: rounded(shipping, code) }
       const taxable = sum(sums.filter(({ isTaxable }) => isTaxable).map(({ amount }) => amount))
-      const rate = exact(Rate)
-      for (const IsIncluded of [false, true]) {
-        const { base, amount, ...same } = taxOn({ Rate, IsIncluded }, parts, code)
-        expect(same).toEqual({ rate: Rate, isIncluded: IsIncluded })
+      const rate = exact(percent)
+      for (const isIncluded of [false, true]) {
+        const { base, amount, ...same } = taxOn({ rate: percent, isIncluded }, parts, code)
+        expect(same).toEqual({ rate: percent, isIncluded })
         expect(base >= 0n && base <= taxable + parts.shipping && base % unit === 0n && amount % unit === 0n).toBe(true)
         if (taxable === sum(sums.map((each) => each.amount)) && taxable > parts.discount)
           expect(base).toBe(taxable - parts.discount + parts.shipping)
         if (sums.every(({ isTaxable }) => !isTaxable)) expect(base).toBe(0n)
         expect(amount >= 0n && amount <= base).toBe(true)
         // Twice the distance to the exact tax, in the unit of both denominators.
-        const whole = exact(100) + (IsIncluded ? rate : 0n)
+        const whole = exact(100) + (isIncluded ? rate : 0n)
         const off = 2n * (amount * whole - base * rate)
         expect((off < 0n ? -off : off) <= unit * whole).toBe(true)
-        expect(taxOn({ Rate, IsIncluded }, parts, code)).toEqual({ base, amount, ...same })
+        expect(taxOn({ rate: percent, isIncluded }, parts, code)).toEqual({ base, amount, ...same })
       }
     }),
   )
 })
 
 test('each method has the price of the highest row that the goods reach, of the country before everywhere', () => {
-  const row = (Method: string, Country: string, Basis: 'weight' | 'amount', From: number, Price: number) => {
-    return { Method, Country, Basis, From, Price }
+  const row = (method: string, country: string, basis: 'weight' | 'amount', from: number, price: number) => {
+    return { method, country, basis, from, price }
   }
   const rates = [
     row('Parcel', 'DE', 'weight', 0, 4.9),
