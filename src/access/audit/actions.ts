@@ -30,6 +30,8 @@ export const auditActions = {
   'order-statuses.changed': t('Order statuses changed'),
   'order-status.added': t('Order status added'),
   'payment-methods.changed': t('Payment methods changed'),
+  'tax-rules.changed': t('Taxes changed'),
+  'shipping-rates.changed': t('Shipping prices changed'),
   'return-lists.changed': t('Names for returns changed'),
   'payments.closed': t('Payments of a month closed'),
   'payments.reopened': t('Payments of a month opened again'),

@@ -15,6 +15,7 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
 import { isVoid, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
 import { type KnownRefund, readRefunds } from '../../../../shop/resources/orders/refunds.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -95,7 +96,11 @@ async function slipPage(
   }
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
-  const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
+  const taxes = await readStatedTaxes(caller, all)
+  const slips = all.map((order) => ({
+    ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
+    tax: taxes.get(order.OrderID) ?? null,
+  }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
