@@ -22,6 +22,8 @@ export interface CallerStore {
   readonly currency: string
   /** IANA name, such as America/New_York; the zone of all its wire dates. */
   readonly timeZone: string
+  /** ISO 3166-1 alpha-2; empty: nobody has said. */
+  readonly country: string
 }
 
 /** The identity behind an operation. Every statement is limited to `store.id`. */

@@ -1,3 +1,5 @@
+import { unescaped } from '../support/person.ts'
+
 /** A form of a page, with what a browser would send if nobody changed anything. */
 export interface HtmlForm {
   readonly page: string
@@ -22,7 +24,7 @@ export function formsIn(html: string, page: string): HtmlForm[] {
 }
 
 export function linksIn(html: string): string[] {
-  return [...html.matchAll(/<a\b[^>]*\shref="([^"#]*)/g)].map(([, href = '']) => plainText(href))
+  return [...html.matchAll(/<a\b[^>]*\shref="([^"#]*)/g)].map(([, href = '']) => unescaped(href))
 }
 
 function fieldsIn(form: string): [string, string][] {
@@ -31,7 +33,7 @@ function fieldsIn(form: string): [string, string][] {
     return isUnchecked ? [] : [[attribute(tag, 'name'), attribute(tag, 'value')]]
   })
   const areas = [...form.matchAll(/(<textarea\b[^>]*>)([\s\S]*?)<\/textarea>/g)].map(
-    ([, tag = '', text = '']): [string, string] => [attribute(tag, 'name'), plainText(text).replace(/^\n/, '')],
+    ([, tag = '', text = '']): [string, string] => [attribute(tag, 'name'), unescaped(text).replace(/^\n/, '')],
   )
   const selects = [...form.matchAll(/(<select\b[^>]*>)([\s\S]*?)<\/select>/g)].map(
     ([, tag = '', options = '']): [string, string] => {
@@ -43,14 +45,5 @@ function fieldsIn(form: string): [string, string][] {
 }
 
 function attribute(tag: string, name: string): string {
-  return plainText(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
-}
-
-function plainText(text: string): string {
-  return text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
+  return unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
 }

@@ -78,8 +78,7 @@ export async function openInstallation(databaseUrl: string, concurrency: number)
   })
   const stop = async () => {
     await pool.destroy()
-    run.process.kill('SIGTERM')
-    await run.exited
+    await run.end()
     await receiver.close()
     await rm(folder, { recursive: true, force: true })
   }

@@ -55,7 +55,7 @@ export function newStore(services: Services, changes: Record<string, unknown> = 
 export function storeInput() {
   return {
     Name: 'A shop',
-    SecureURL: `https://shop-${++serial}.example`,
+    SecureURL: `https://new-shop-${++serial}.example`,
     Email: 'merchant@shop.example',
     Password: 'correct horse battery',
   }

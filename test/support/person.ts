@@ -12,12 +12,16 @@ export interface TestPerson {
     fields: Record<string, string | string[]>,
     options?: { action?: string; to?: string; headers?: Record<string, string> },
   ) => Promise<LightMyRequestResponse>
-  /** Chooses a file in the form of the page at `url` and sends it. */
+  /** Chooses a file in the form of the page at `page` (default: `url` itself) whose action is `url`, and sends it. */
   readonly upload: (
     url: string,
     file: string | Uint8Array | Readable,
     name?: string,
-    options?: { readonly fields?: Record<string, string>; readonly headers?: Record<string, string> },
+    options?: {
+      readonly page?: string
+      readonly fields?: Record<string, string>
+      readonly headers?: Record<string, string>
+    },
   ) => Promise<LightMyRequestResponse>
   /** What a browser would send of the form of the page at `url`, the token aside. */
   readonly formOf: (url: string, action?: string) => Promise<Record<string, string>>
@@ -79,8 +83,8 @@ export function testPerson(app: FastifyInstance): TestPerson {
         body.toString(),
       )
     },
-    upload: async (url, file, name = 'file.csv', { fields = {}, headers = {} } = {}) => {
-      const { _csrf = '' } = Object.fromEntries(hiddenFields(formAt((await send(url)).body, url)))
+    upload: async (url, file, name = 'file.csv', { page = url, fields = {}, headers = {} } = {}) => {
+      const { _csrf = '' } = Object.fromEntries(hiddenFields(formAt((await send(page)).body, url)))
       const boundary = '----a-browser-s-boundary'
       const part = (header: string) => `--${boundary}\r\nContent-Disposition: form-data; ${header}\r\n`
       async function* body() {
@@ -186,7 +190,8 @@ function attribute(element: string, name: string): string {
   return unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(element)?.[1] ?? '')
 }
 
-function unescaped(text: string): string {
+/** The text that HTML writes so. */
+export function unescaped(text: string): string {
   return text
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")

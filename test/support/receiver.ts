@@ -76,18 +76,18 @@ export function json(body: unknown): Answer {
   return (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Keeps each answer until `release`, so that a test decides what happens meanwhile. */
-export function held(answer: Answer = status(200)) {
+/** Has a receiver keep each answer until `release`, so that a test decides what happens meanwhile. */
+export function holdAnswers<Came>(
+  receiver: { answer: (response: ServerResponse, came: Came) => unknown },
+  answer: typeof receiver.answer = status(200) as typeof receiver.answer,
+) {
   const arrived = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
-  return {
-    /** Resolves when the first request is there. */
-    arrived: arrived.promise,
-    release: () => released.resolve(),
-    answer: (async (response, received) => {
-      arrived.resolve()
-      await released.promise
-      await answer(response, received)
-    }) satisfies Answer as Answer,
+  receiver.answer = async (response, came) => {
+    arrived.resolve()
+    await released.promise
+    await answer(response, came)
   }
+  /** `arrived` resolves when the first request is there. */
+  return { arrived: arrived.promise, release: () => released.resolve() }
 }

@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { freePort, type Run, runServer, temporaryFolder } from './run-server.ts'
+import { freePort, type Run, runServer, serverKeys, temporaryFolder } from './run-server.ts'
 
-export const operatorKey = 'operator-key-of-the-tests'
+export const operatorKey = serverKeys.OPERATOR_KEY
 
 /** The body that creates a store. */
 export const newStore = JSON.stringify({
@@ -25,10 +25,7 @@ export function serverRuns() {
     runs = []
   })
   const end = async () => {
-    for (const each of runs) {
-      each.process.kill('SIGTERM')
-      await each.exited
-    }
+    for (const each of runs) await each.end()
   }
   afterEach(async () => {
     await end()

@@ -13,15 +13,16 @@ import { createSecrets } from '../../src/foundation/values/secrets.ts'
 import { createMetrics } from '../../src/http/server/figures/metrics.ts'
 import { createTestStores } from '../../src/operations/sandbox/runner.ts'
 import { createCsvImports } from '../../src/shop/csv/apply/runner.ts'
+import { serverKeys } from './run-server.ts'
 
-export const operatorKey = 'operator-key-of-the-tests'
+export const operatorKey = serverKeys.OPERATOR_KEY
 
 /** What the application is made of, on `db`, with these settings; `lines` gathers what it logs. */
 export function servicesOn(db: Db, settings: Record<string, string> = {}, lines: string[] = []): Services {
   const config = readConfig(settings)
   const { secretKey, secretKeyNext, secretKeyPrevious, operatorKeyPrevious } = config
   const others = [secretKeyNext ?? [], secretKeyPrevious ?? []].flat()
-  const secrets = createSecrets(secretKey ?? 'secret-key-of-the-tests-secret-key', others)
+  const secrets = createSecrets(secretKey ?? serverKeys.SECRET_KEY, others)
   const now = () => new Date()
   const destination = new Writable({
     write: (chunk, _encoding, done) => {

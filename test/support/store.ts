@@ -181,10 +181,15 @@ async function openStore(server: TestServer, options: StoreOptions): Promise<Tes
     ...(timeZone && { TimeZone: timeZone }),
     ...(currency && { Currency: currency }),
   })
-  return joined(server, store, options)
+  return subscribedStore(server, store, options)
 }
 
-async function joined(server: TestServer, store: Store, options: StoreOptions): Promise<TestStore> {
+/** A store of the server, called by a new application that is subscribed to it. */
+export async function subscribedStore(
+  server: TestServer,
+  store: Store,
+  options: StoreOptions = {},
+): Promise<TestStore> {
   const { services } = server
   const { privileges, throttle = roomy } = options
   const application = await registerApplication(services, {
@@ -205,7 +210,7 @@ async function joined(server: TestServer, store: Store, options: StoreOptions): 
     token,
     credentials,
     caller,
-    as: (others = {}) => joined(server, store, others),
+    as: (others = {}) => subscribedStore(server, store, others),
     add: async (path, body) => idIn(await shop.call('POST', path, { body })),
     placeOrder: async (items, fields = {}, app = server.app) => {
       const answer = await app.inject({

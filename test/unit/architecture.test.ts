@@ -50,6 +50,7 @@ const late = {
   '@zxcvbn-ts/language-common': '20 MB',
   undici: '39 ms of the processor and 3 MB',
   'fast-xml-parser': '19 to 25 ms and 1 MB',
+  'bwip-js': '0.1 s of the processor and 18 MB',
   './readable-log.ts': '15 ms and 1 MB, for terminals alone',
 }
 

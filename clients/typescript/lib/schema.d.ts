@@ -6418,6 +6418,13 @@ export interface components {
             TransactionDateTime: components["schemas"]["LocalTime"];
             /** @description The type of the transaction, such as Refund. */
             TransactionType: string;
+            /** @description What stands before CreditNoteNumber. */
+            CreditNotePrefix?: string;
+            /**
+             * Format: int32
+             * @description The number of the credit note, without gaps in the store. A refund of a version without credit notes has none.
+             */
+            CreditNoteNumber?: number;
             /** @description What was refunded in all, never below 0. Computed on read; ignored in requests. */
             readonly RefundTotal: number;
             /**
@@ -6427,6 +6434,10 @@ export interface components {
             RMAID: number;
             /** @description The lines that a refund is for, and how much of each. Only a transaction that refunds may have any; shown by `/Orders/{orderid}/Refunds`. */
             RefundItemList: components["schemas"]["RefundItem"][];
+            /** @description What of it is for shipping. 0: the refund does not say. */
+            RefundShippingAmount: components["schemas"]["Decimal"];
+            /** @description What of it is tax that the order added. 0: the refund does not say. */
+            RefundTaxAmount: components["schemas"]["Decimal"];
         };
         RefundItem: {
             /**
@@ -6436,7 +6447,7 @@ export interface components {
             readonly ItemIndexID: number;
             /** @description How many pieces of the line this refund is for: above 0, and with the other refunds of the line at most its ItemQuantity. */
             RefundQuantity: number;
-            /** @description What of the transaction is for this line. The amounts of all lines are together at most TransactionAmount; 0 says nothing about it. */
+            /** @description What of the transaction is for this line, less its share of the discounts and without tax where tax is added. The amounts of all lines, RefundShippingAmount and RefundTaxAmount are together at most TransactionAmount; 0 says nothing about it. */
             RefundAmount: number;
         };
         RefundItemInput: {
@@ -6447,7 +6458,7 @@ export interface components {
             ItemIndexID?: number;
             /** @description How many pieces of the line this refund is for: above 0, and with the other refunds of the line at most its ItemQuantity. */
             RefundQuantity?: number;
-            /** @description What of the transaction is for this line. The amounts of all lines are together at most TransactionAmount; 0 says nothing about it. */
+            /** @description What of the transaction is for this line, less its share of the discounts and without tax where tax is added. The amounts of all lines, RefundShippingAmount and RefundTaxAmount are together at most TransactionAmount; 0 says nothing about it. */
             RefundAmount?: number;
         };
         RelatedProduct: {
@@ -6906,6 +6917,10 @@ export interface components {
             RMAID?: number;
             /** @description The lines that a refund is for, and how much of each. Only a transaction that refunds may have any; shown by `/Orders/{orderid}/Refunds`. */
             RefundItemList?: WithRequired<components["schemas"]["RefundItemInput"], "ItemIndexID">[];
+            /** @description Of a refund: what of it is for shipping, without tax where tax is added. 0 says nothing about it. Shown by `/Orders/{orderid}/Refunds`. Write-only: accepted, never returned. */
+            RefundShippingAmount?: number;
+            /** @description Of a refund: what of it is tax that the order added. 0 says nothing about it. Shown by `/Orders/{orderid}/Refunds`. Write-only: accepted, never returned. */
+            RefundTaxAmount?: number;
         };
         UpSellingItem: {
             /**

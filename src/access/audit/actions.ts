@@ -44,6 +44,7 @@ export const auditActions = {
   'account.role-changed': t('Role changed'),
   'account.address-changed': t('E-mail address changed'),
   'account.joined': t('Account joined with another of the same person'),
+  'account.name-changed': t('Name changed'),
   'account.language-changed': t('Language of the pages changed'),
   'account.reset-handed-over': t('Link for a new password handed over'),
   'invitation.created': t('Invited to the store'),

@@ -8,6 +8,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 export interface NewIdentity {
   readonly email: string
   readonly passwordHash: string
+  readonly name?: string
   readonly isProved?: boolean
 }
 
@@ -15,10 +16,10 @@ export interface NewIdentity {
 export async function insertIdentity(
   tx: Transaction,
   now: () => Date,
-  { email, passwordHash, isProved = false }: NewIdentity,
+  { email, passwordHash, name = '', isProved = false }: NewIdentity,
 ): Promise<{ identityId: number; email: string }> {
   const createdAt = now()
-  const data = { email, passwordHash, emailProvedAt: isProved ? createdAt : null, createdAt }
+  const data = { email, passwordHash, name, emailProvedAt: isProved ? createdAt : null, createdAt }
   const { id: identityId } = await tx.identity.create({ data, select: { id: true } })
   return { identityId, email }
 }

@@ -58,6 +58,7 @@ export async function createUnownedStore(
     furtherUrls: given.SecureURLs ?? [],
     currency: given.Currency ?? CURRENCY_DEFAULT,
     timeZone: given.TimeZone ?? defaultTimeZone,
+    country: given.Country ?? '',
     ...userKeyColumns(secrets, given.UserKey),
     userKeyBroughtAt: given.UserKey === undefined ? null : createdAt,
     ...rateLimitColumns(given.Throttle),

@@ -2,16 +2,19 @@ import { z } from 'zod'
 import type { Caller } from '../../engine/caller.ts'
 import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
 import { isLocale, localeTags } from '../../foundation/texts/language.ts'
-import { lines, namedObject } from '../../foundation/values/input.ts'
+import { lines, namedObject, text } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
+import { logoAddress, withLogo } from './logo.ts'
 
 export const SELLER_LENGTH_MAX = 500
+export const PHONE_LENGTH_MAX = 50
 export const TAX_NUMBERS_LENGTH_MAX = 200
 export const FOOTER_LENGTH_MAX = 1_000
 
 /** The form of the settings. An empty Locale: as for who prints them. */
 export const changedDocuments = namedObject({
   Seller: lines(SELLER_LENGTH_MAX),
+  Phone: text(PHONE_LENGTH_MAX, 0),
   TaxNumbers: lines(TAX_NUMBERS_LENGTH_MAX),
   Footer: lines(FOOTER_LENGTH_MAX),
   Locale: z.enum(
@@ -20,20 +23,29 @@ export const changedDocuments = namedObject({
   ),
 })
 
-const columns = { documentSeller: true, documentTaxNumbers: true, documentFooter: true, documentLocale: true } as const
+const columns = {
+  documentSeller: true,
+  documentPhone: true,
+  documentTaxNumbers: true,
+  documentFooter: true,
+  documentLocale: true,
+} as const
 
 /** Reads what invoices and packing slips have of the store, beside the order. */
 export async function readDocuments(db: Caller['db'], storeId: number) {
-  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: columns })
+  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: { ...columns, ...withLogo } })
   const { documentLocale: locale } = row
   return {
     /** The name and address of the seller, in lines. Empty: none are given. */
     seller: row.documentSeller,
+    phone: row.documentPhone,
     taxNumbers: row.documentTaxNumbers,
     /** At the foot of an invoice, in lines. */
     footer: row.documentFooter,
     /** How they are written. Null: as for who prints them. */
     locale: locale !== null && isLocale(locale) ? locale : null,
+    /** The address of the logo. Null: there is none. */
+    logo: logoAddress(storeId, row),
   }
 }
 
@@ -46,6 +58,7 @@ export async function updateDocuments(
 ): Promise<void> {
   const data = {
     documentSeller: given.Seller,
+    documentPhone: given.Phone,
     documentTaxNumbers: given.TaxNumbers,
     documentFooter: given.Footer,
     documentLocale: given.Locale === '' ? null : given.Locale,

@@ -1,5 +1,6 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
+import { countryCodes } from '../../foundation/texts/countries.ts'
 import { isAddressBlock } from '../../foundation/values/address-blocks.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
 import { broughtKeyInput } from './brought-keys.ts'
@@ -10,6 +11,7 @@ import { readSecureUrl } from './secure-url.ts'
 
 const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
 const currency = 'must be a currency code of three letters, such as USD'
+const country = 'must be a country code of two letters, such as US, or empty'
 const zone = 'must be a time zone name such as America/New_York'
 
 const secureUrlInput = z
@@ -29,6 +31,10 @@ const zoneInput = z
   .string(zone)
   .max(64, zone)
   .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
+const countryInput = z
+  .string(country)
+  .transform((code) => code.toUpperCase())
+  .refine((code) => code === '' || countryCodes.includes(code), country)
 
 export const CURRENCY_DEFAULT = 'USD'
 
@@ -49,6 +55,7 @@ export const storeWords = {
   SecureURL: 'The address of the shop. Requests name the store by it, in the header SecureURL.',
   Currency: 'The ISO 4217 code of the currency of all amounts in the store. Nothing is converted when it changes.',
   TimeZone: 'The time zone of the times in its records, by its name in the IANA database, such as `America/New_York`.',
+  Country: 'Where the shop is: an ISO 3166-1 code of two letters, such as `US`. Empty: nobody has said.',
   CartAPI: 'The access of programs to the store by cartAPI.',
   UserKey:
     'A key for cartAPI that programs have from another platform. Left out: one is made for a new store, or the one of now stays.',
@@ -60,6 +67,7 @@ export const storeMembers = {
   SecureURL: secureUrlInput.describe(storeWords.SecureURL),
   Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT, description: storeWords.Currency }),
   TimeZone: zoneInput.optional().describe(`${storeWords.TimeZone} Left out: that of the setting TIME_ZONE.`),
+  Country: countryInput.optional().describe(storeWords.Country),
   Throttle: throttleInput,
   SecureURLs: furtherUrlsInput,
   UserKey: broughtKeyInput.describe(storeWords.UserKey),
@@ -100,6 +108,7 @@ export const changedStore = namedObject({
   SecureURL: secureUrlInput.optional().describe(storeWords.SecureURL),
   Currency: currencyInput.optional().describe(storeWords.Currency),
   TimeZone: zoneInput.optional().describe(storeWords.TimeZone),
+  Country: countryInput.optional().describe(storeWords.Country),
   CartAPI: cartApiInput.optional().describe(storeWords.CartAPI),
   Throttle: throttleInput,
   SecureURLs: furtherUrlsInput,

@@ -79,7 +79,7 @@ export async function updateStore(
   given: z.output<typeof changedStore>,
   actor: Actor,
 ): Promise<Store> {
-  const { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle, SecureURLs, UserKey } = given
+  const { Name, SecureURL, Currency, TimeZone, Country, CartAPI, Throttle, SecureURLs, UserKey } = given
   const ofOperator = Object.entries({ Throttle, SecureURLs, UserKey }).find(([, value]) => value !== undefined)
   if (ofOperator && actor.kind !== 'operator') {
     const [field] = ofOperator
@@ -90,6 +90,7 @@ export async function updateStore(
     ...(SecureURL !== undefined && { secureUrl: SecureURL }),
     ...(Currency !== undefined && { currency: Currency }),
     ...(TimeZone !== undefined && { timeZone: TimeZone }),
+    ...(Country !== undefined && { country: Country }),
     ...(CartAPI?.Enabled !== undefined && { cartApiEnabled: CartAPI.Enabled }),
     ...(CartAPI?.Addresses !== undefined && { cartApiAddresses: CartAPI.Addresses }),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),

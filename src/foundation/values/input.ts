@@ -36,10 +36,10 @@ function withNames(value: unknown, canonical: ReadonlyMap<string, string>, conte
 /** Characters that nobody sees, or that turn the direction of writing. Not the joiners, which scripts and emoji need. */
 export const UNSEEN = /[\p{Zl}\p{Zp}\p{Bidi_C}\u00ad\u180e\u200b\u2060-\u206f\ufeff\ufff9-\ufffb]/gu
 
-/** One line of text, such as a name, trimmed, without characters that nobody sees. */
-export function text(lengthMax: number) {
-  const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
-  const line = z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
+/** One line of text, such as a name, trimmed, without characters that nobody sees. `lengthMin` 0: it may be empty. */
+export function text(lengthMax: number, lengthMin: 0 | 1 = 1) {
+  const allowed = `must be a text of ${lengthMin} to ${lengthMax} characters on one line`
+  const line = z.string(allowed).trim().min(lengthMin, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
   return line.superRefine((given, context) => {
     const [found] = given.match(UNSEEN) ?? []
     const shown = `U+${found?.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { readLogo } from '../../access/stores/logo.ts'
+import type { DataServices } from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { drawPicture, PICTURES_PATH } from '../../operations/sandbox/pictures.ts'
-import { sendTagged } from '../server/requests/compression.ts'
+import { readIds } from '../server/json/parameters.ts'
+import { sendCompressible, sendTagged } from '../server/requests/compression.ts'
 import { pagesFor } from './page-routes.ts'
+import { textIn } from './request.ts'
 
 const own = new URL('./assets/', import.meta.url)
 const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))
@@ -16,8 +20,8 @@ const files: ReadonlyMap<string, URL> = new Map([
   ...names.map((name) => [name, new URL(name, own)] as const),
 ])
 
-/** The routes of the files that the pages link to, and of the sandbox's pictures. */
-export function assetRoutes(app: FastifyInstance): void {
+/** The routes of the files that the pages link to, of the sandbox's pictures, and of the logos of stores, which every invoice has. */
+export function assetRoutes(app: FastifyInstance, services: Pick<DataServices, 'db'>): void {
   pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
     const { file = '' } = request.params as { file?: string }
     const found = files.get(file)
@@ -29,5 +33,14 @@ export function assetRoutes(app: FastifyInstance): void {
     const drawn = drawPicture(picture)
     if (drawn === null) throw new StoreFailure('not-found', 'There is no such picture', { field: 'picture' })
     return sendTagged(request, reply, Buffer.from(drawn), 'image/svg+xml')
+  })
+  pagesFor(app, 'anyone').get('/logo/:storeId/:version', async ({ params }, reply) => {
+    const version = textIn(params, 'version')
+    const isTime = /^\d{1,15}$/.test(version)
+    const found = isTime ? await readLogo(services, readIds(params, 'storeId').storeId, Number(version)) : null
+    if (found === null) throw new StoreFailure('not-found', 'There is no such logo', { field: 'version' })
+    // What is at an address never changes.
+    reply.header('cache-control', 'public, max-age=31536000, immutable').type(found.type)
+    return sendCompressible(reply, Buffer.from(found.bytes))
   })
 }

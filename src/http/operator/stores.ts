@@ -76,6 +76,7 @@ const store = record<ShownStore>('Store')({
   DateUserKeyBrought: time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
   Currency: z.string().describe('The ISO 4217 code of the currency of all amounts in the store.'),
   TimeZone: z.string().describe('The time zone of the times in its records, by its name in the IANA database.'),
+  Country: z.string().describe(storeWords.Country),
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
   TestStore: [

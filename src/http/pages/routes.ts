@@ -62,7 +62,7 @@ export type PagesServices = GuardServices &
 
 /** Adds all pages for browsers. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
-  assetRoutes(app)
+  assetRoutes(app, services)
   pagesFor(app, 'anyone').page('/', () => startPage(services))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)

@@ -11,7 +11,6 @@ import { type Guide, readGuide, readGuides, samplesHtml, withAddresses } from '.
 import { operationLinks } from './links.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
 import { type ApiDocument, type DescribedOperation, servicesOf } from './operations.ts'
-import type { Row } from './schema-rows.ts'
 import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX } from './search.ts'
 
 export type Documentation = ReturnType<typeof makeDocumentation>
@@ -204,23 +203,24 @@ function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
   const found: Entry[] = []
   const known = new Set<string>()
   const ordered = operations.toSorted((one, other) => distance(one) - distance(other))
-  const add = (of: DescribedOperation, part: string, { record, rows }: { record: string; rows: readonly Row[] }) => {
-    for (const { path, type, description } of rows) {
-      const key = `${record || of.address} ${path}`
+  const add = (
+    of: DescribedOperation,
+    part: string,
+    described?: Pick<DescribedOperation['answers'][0], 'record' | 'rows'> | null,
+  ) => {
+    for (const { path, type, description } of described?.rows ?? []) {
+      const key = `${described?.record || of.address} ${path}`
       const text = plain(`${type}. ${description}`)
       const said = `${path}: ${text}`
       if (known.has(key) || known.has(said)) continue
       known.add(key).add(said)
-      const context = record || `${of.tag}: ${of.summary}`
+      const context = described?.record || `${of.tag}: ${of.summary}`
       found.push({ kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
     }
   }
-  const addAnswer = (of: DescribedOperation) => {
-    if (of.answers[0]) add(of, 'answer', of.answers[0])
-  }
-  for (const of of ordered) if (of.method === 'GET') addAnswer(of)
-  for (const of of ordered) if (of.body) add(of, 'body', of.body)
-  for (const of of ordered) if (of.method !== 'GET') addAnswer(of)
+  for (const of of ordered) if (of.method === 'GET') add(of, 'answer', of.answers[0])
+  for (const of of ordered) add(of, 'body', of.body)
+  for (const of of ordered) add(of, 'answer', of.answers[0])
   return found
 }
 

@@ -35,7 +35,6 @@ export const examples: Examples = {
       BillingEmail: 'ann@customers.example',
       ShipmentList: [{ ShipmentCity: 'Boston', ShipmentCost: 4.9 }],
       OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }],
-      // All of it: two at 52.95, and the shipping.
       Payment: { Amount: 110.8, Method: 'Card', Reference: 'pi_3Q', Status: 'approved' },
     },
   },
@@ -141,9 +140,10 @@ export const examples: Examples = {
   createOrderTransaction: {
     body: {
       TransactionType: 'Refund',
-      TransactionAmount: 5,
+      TransactionAmount: 6,
       TransactionMethod: 'Card',
       RefundItemList: [{ ItemIndexID: 1, RefundQuantity: 1, RefundAmount: 5 }],
+      RefundTaxAmount: 1,
     },
   },
   updateOrderTransactions: { body: [{ TransactionIndexID: 1, TransactionReference: 'ref-1' }] },

@@ -175,8 +175,7 @@ const basic = ['client_id', 'client_secret']
 /** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. Empty: it has none. */
 function recordOf({ $ref, oneOf, items }: JsonSchema): string {
   if ($ref !== undefined) return recordName({ $ref })
-  const [inner] = [oneOf, items].flat() as (JsonSchema | undefined)[]
-  const within = inner ?? (items as JsonSchema | undefined)
+  const [within] = [oneOf ?? items].flat() as (JsonSchema | undefined)[]
   return within === undefined ? '' : recordOf(within)
 }
 

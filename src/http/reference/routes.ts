@@ -32,7 +32,7 @@ export function reference(app: FastifyInstance, { config }: ReferenceServices, m
 }
 
 const config = { roles: ['anyone'] } as const
-const noMarkdown = 'The reference is not there as Markdown: /openapi.json has every operation, and /llms.txt the guides'
+const noMarkdown = 'There is no such Markdown: /llms.txt lists what there is, and /openapi.json has every operation'
 const HTML = 'text/html; charset=utf-8'
 const { 'cache-control': _, ...headersOfPages } = pageHeaders
 
@@ -66,9 +66,8 @@ function servePages(
     const html = htmlOf(address, (page) => renderPage(request, page))
     if (html === undefined) {
       const canonical = canonicalOf(address)
-      if (canonical !== undefined) return reply.redirect(encodeURI(canonical))
-      if (/^\/docs\/reference\/.*\.md$/.test(address)) throw new StoreFailure('unknown-address', noMarkdown)
-      return reply.callNotFound()
+      if (canonical === undefined && address.endsWith('.md')) throw new StoreFailure('unknown-address', noMarkdown)
+      return canonical === undefined ? reply.callNotFound() : reply.redirect(encodeURI(canonical))
     }
     return sendTagged(request, reply, html, HTML)
   }
@@ -88,10 +87,11 @@ function servePages(
     const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
     return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))
   })
-  // Answered before a body is read, of whatever type it is.
-  const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => sendOptions(reply, 'GET, HEAD')
   for (const path of ['/docs', '/docs/*']) app.options(path, { config, onRequest }, async () => undefined)
 }
+
+/** Answers OPTIONS before a body is read, of whatever type it is. */
+const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => sendOptions(reply, 'GET, HEAD')
 
 const CONTACT_DAYS = 90
 

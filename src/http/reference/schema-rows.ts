@@ -107,8 +107,8 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
   }
   if (type === 'array') {
     const of = isSchema(items) ? typeInWords(items, resolve) : 'anything'
-    const named = isSchema(items) ? `${recordName(items)} objects`.trimStart() : ''
-    return `list of ${of === 'object' ? named : `(${of})`}${between(minItems, maxItems, 'items')}`
+    const what = of === 'object' ? `${recordName(items as JsonSchema)} objects`.trim() : `(${of})`
+    return `list of ${what}${between(minItems, maxItems, 'items')}`
   }
   if (type === 'string') return textInWords(whole) + given
   if (type === 'integer' || type === 'number') return numberInWords(whole) + given

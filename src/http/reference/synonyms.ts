@@ -24,7 +24,6 @@ const groups: readonly (readonly string[])[] = [
   ['sandbox', 'test mode', 'test store', 'test stores', 'staging'],
   ['checkout', 'buy', 'purchase'],
   ['till', 'pos', 'cash register'],
-  ['marketplace', 'amazon', 'ebay'],
   ['api key', 'api keys', 'api token', 'credentials', 'private key', 'privatekey'],
 ]
 

@@ -197,8 +197,9 @@ export async function resetTestStore(
     // No two stores have one host or key.
     await tx.storeHost.deleteMany({ where: { storeId: id } })
     await tx.store.update({ where: { id }, data: userKeyColumns(secrets) })
-    const { name: Name, secureUrl: SecureURL, furtherUrls: SecureURLs, currency: Currency, timeZone: TimeZone } = store
-    const anew = await open(tx, services, maker.id, { Name, SecureURL, SecureURLs, Currency, TimeZone }, actor)
+    const { name: Name, secureUrl: SecureURL, furtherUrls: SecureURLs } = store
+    const { currency: Currency, timeZone: TimeZone, country: Country } = store
+    const anew = await open(tx, services, maker.id, { Name, SecureURL, SecureURLs, Currency, TimeZone, Country }, actor)
     const { userKeyHash, userKeySealed } = store
     await tx.store.update({ where: { id: anew }, data: { userKeyHash, userKeySealed } })
     await moveOwner(tx, now, id, anew, maker)

@@ -4,6 +4,7 @@ import { type MailServices, mailsAre, writeMail } from '../../access/mail/write.
 import type { EnteredSession } from '../../access/people/enter.ts'
 import { insertIdentity } from '../../access/people/identities.ts'
 import { linkUsed, newLink, tokenHashes } from '../../access/people/links.ts'
+import { readPeople } from '../../access/people/names.ts'
 import { emailInput, hashPassword, lowerCase, refuseNamesAsPassword } from '../../access/people/passwords.ts'
 import { identityOf, lockIdentity } from '../../access/people/proof.ts'
 import { type Client, openSession, type Session } from '../../access/people/sessions.ts'
@@ -102,7 +103,8 @@ export async function invite(
   const path = `/admin/invitations?token=${token}` as const
   return inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
-    const { name: storeName } = await storeById(tx, storeId)
+    const store = await storeById(tx, storeId)
+    const storeName = store.name
     // In a sandbox the operator reads the mail, and may have the link at once. Of a test store nobody reads it elsewhere.
     const isTest = (await tx.testStore.count({ where: { storeId } })) > 0
     const isMailed = !HandOver && (fate === 'shown' ? actor.kind === 'merchant' : fate === 'sent' && !isTest)
@@ -120,7 +122,8 @@ export async function invite(
     const details = { role: role.role, mailed: isMailed }
     await recordAudit(tx, now, { actor, action: 'invitation.created', target: Email, storeId, details })
     if (isMailed) {
-      const by = invitedBy === OPERATOR ? t('The operator of this server') : invitedBy
+      const by =
+        invitedBy === OPERATOR ? t('The operator of this server') : (await readPeople({ db: tx, store }))(invitedBy)
       const wording = { storeName, role: roleName(role.role), invitedBy: by, link: path, expiresAt: link.expiresAt }
       await writeMail(tx, services, {
         kind: 'invitation',
@@ -195,13 +198,14 @@ export async function findInvitation(
   token: string,
 ) {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
-  const row = await db.invitation.findFirst({ where, include: { ...withRoles, store: { select: { name: true } } } })
+  const row = await db.invitation.findFirst({ where, include: { ...withRoles, store: true } })
   if (!row || !isStillGiven(row)) throw linkUsed()
   const [proved] = await db.$queryRaw<unknown[]>`
     SELECT FROM "Identity" WHERE lower("email") = lower(${row.email}::text) AND "emailProvedAt" IS NOT NULL
       AND EXISTS (SELECT FROM "StoreUser" WHERE "identityId" = "Identity"."id") LIMIT 1`
   const needsSignIn = row.isMailed && proved !== undefined
-  return { ...invitationOf(row), storeId: row.storeId, storeName: row.store.name, needsSignIn }
+  const inviter = (await readPeople({ db, store: row.store }))(row.invitedBy)
+  return { ...invitationOf(row), inviter, storeId: row.storeId, storeName: row.store.name, needsSignIn }
 }
 
 /** Whether the signed-in person has the address of the invitation. */
@@ -257,7 +261,7 @@ export async function acceptAsPerson(
  */
 export async function acceptAsNew(
   services: InvitationServices,
-  { token, password }: { token: string; password: string },
+  { token, password, name }: { token: string; password: string; name: string },
   client: Client & { readonly devices?: string | undefined },
 ): Promise<EnteredSession> {
   const { db, secrets, now } = services
@@ -267,7 +271,7 @@ export async function acceptAsNew(
   const passwordHash = await hashPassword(password, networkOf(client.address))
   const session = await inTransaction(db, async (tx) => {
     const actor: Actor = { kind: 'merchant', name: email, address: client.address }
-    const identity = await insertIdentity(tx, now, { email, passwordHash, isProved: isMailed })
+    const identity = await insertIdentity(tx, now, { email, passwordHash, name, isProved: isMailed })
     const { userId } = await useUp(tx, services, token, identity, actor)
     return openSession(tx, services, { kind: 'merchant', id: userId }, client)
   })

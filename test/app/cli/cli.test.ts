@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { migrate } from '../../../src/foundation/database/migrations.ts'
 import { createDatabase } from '../../support/database.ts'
 import { type Outcome, startCommand } from '../../support/run-command.ts'
-import { freePort, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, serverKeys, temporaryFolder } from '../../support/run-server.ts'
 import { sharedServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto } from '../engine/transfer/fixture.ts'
 
@@ -40,10 +40,9 @@ test('--help shows the usage of every command, and does nothing else', async () 
 test('npm run upgrade-check says what the next start does, and changes nothing', async () => {
   const { url, drop } = await createDatabase()
   onTestFinished(drop)
-  const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
   await migrate(url, () => {}, '20261128221233_upgrades_done')
   const check = () =>
-    startCommand('upgrade-check', [], { settings: { ...keys, DATABASE_URL: url }, cwd: folder }).ends()
+    startCommand('upgrade-check', [], { settings: { ...serverKeys, DATABASE_URL: url }, cwd: folder }).ends()
 
   const { code, output } = await check()
 

@@ -134,10 +134,7 @@ describe('npm run new-store', () => {
   })
 
   test('finds a store by a further address, and marks the keys that were brought along', async () => {
-    const call = async (method: 'POST' | 'PUT', url: string, payload: object) => {
-      const headers = { authorization: `Bearer ${server.services.operatorKey}` }
-      return (await server.app.inject({ method, url, headers, payload })).json()
-    }
+    const call = async (...request: Parameters<typeof server.operate>) => (await server.operate(...request)).json()
     const old = `old-${shopNumber}.platform.example`
     const [PublicKey, PrivateKey, Token, UserKey] = [generateKey(), generateKey(), generateKey(), generateKey()]
     const made = { Name: 'New shop', SecureURL: shop, SecureURLs: [old], UserKey }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { goodsWords } from '../../../src/shop/resources/orders/line-description.ts'
-import { operatorKey } from '../../support/services.ts'
 import { sharedServer, type TestStore } from '../../support/store.ts'
 import { openSandbox } from '../http/reference/sandbox-store.ts'
 import { soapCall, treeOf } from '../http/soap/support.ts'
@@ -164,9 +163,7 @@ describe('orders placed and changed', () => {
   ])(
     'the currency %s gives the sign, with two decimals, by which pages find the price again',
     async (Currency, price, discount) => {
-      const headers = { authorization: `Bearer ${operatorKey}` }
-      const change = (payload: object) =>
-        server.app.inject({ method: 'PUT', url: `/admin/stores/${store.store.id}`, headers, payload })
+      const change = (body: object) => server.operate('PUT', `/admin/stores/${store.store.id}`, body)
       expect((await change({ Currency })).statusCode).toBe(200)
       const { id, optionIds } = await product([set('Radio', 'Size', ['L', 2]), set('Radio', 'Color', ['Ecru', -0.5])])
       const orderId = await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])

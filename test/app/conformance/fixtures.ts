@@ -58,6 +58,7 @@ export const dayOfB = '2026-03-11'
 /** Examples for the two filters of a date range over a column that is set when `a` and `b` are made. */
 const sinceB: FilterExample = { kind: 'date', b: `${dayOfB} 00:00:00` }
 const untilA: FilterExample = { kind: 'date', a: `${dayOfA} 23:59:59` }
+const updated = { lastupdatestart: sinceB, lastupdateend: untilA }
 
 /** The value that an example gives to its filter. */
 export function givenBy(example: FilterExample): string {
@@ -75,10 +76,7 @@ export const fixtures = {
   Category: {
     prepare: async (shop) => ({
       Category: await posted(shop, 'Category', [{ CategoryName: 'P1' }, { CategoryName: 'P2' }]),
-      Products: await posted(shop, 'Products', [
-        { SKUInfo: { SKU: 'B-1', Name: 'Bundled 1' } },
-        { SKUInfo: { SKU: 'B-2', Name: 'Bundled 2' } },
-      ]),
+      Products: await posted(shop, 'Products', ['B-1', 'B-2'].map(productOf)),
     }),
     minimal: (seed) => ({ CategoryName: `Category ${seed}` }),
     required: ['CategoryName'],
@@ -89,7 +87,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: { CategoryName: 'Küche & 100% Tisch' },
     b: { CategoryName: 'Garden' },
-    filters: { category: { kind: 'part', a: 'küche' }, lastupdatestart: sinceB, lastupdateend: untilA },
+    filters: { category: { kind: 'part', a: 'küche' }, ...updated },
     related: { Products: (id) => ({ CategoryList: [{ CategoryID: id }] }) },
   },
   Manufacturers: {
@@ -98,7 +96,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: { ManufacturerName: 'Aroma 100% GmbH' },
     b: { ManufacturerName: 'Bits & Pieces' },
-    filters: { manufacturer: { kind: 'part', a: 'aroma' }, lastupdatestart: sinceB, lastupdateend: untilA },
+    filters: { manufacturer: { kind: 'part', a: 'aroma' }, ...updated },
     related: { Products: (id) => ({ ManufacturerID: id }) },
   },
   Distributors: {
@@ -128,8 +126,7 @@ export const fixtures = {
       state: { kind: 'text', a: 'HH' },
       city: { kind: 'part', b: 'Alba' },
       phone: { kind: 'text', a: '+49 40 1234' },
-      lastupdatestart: sinceB,
-      lastupdateend: untilA,
+      ...updated,
     },
     related: { Products: (id) => ({ DistributorList: [{ DistributorID: id }] }) },
   },
@@ -139,28 +136,16 @@ export const fixtures = {
     computed: {},
     a: { Name: 'Retail' },
     b: { Name: 'Wholesale' },
-    filters: { lastupdatestart: sinceB, lastupdateend: untilA },
+    filters: { ...updated },
     related: { Customers: (id) => ({ CustomerGroupID: id }) },
   },
   Products: {
     prepare: async (shop) => ({
       Manufacturers: await posted(shop, 'Manufacturers', [{ ManufacturerName: 'M1' }, { ManufacturerName: 'M2' }]),
-      Distributors: await posted(shop, 'Distributors', [
-        { CompanyName: 'D1' },
-        { CompanyName: 'D2' },
-        { CompanyName: 'D3' },
-      ]),
-      Category: await posted(shop, 'Category', [
-        { CategoryName: 'C1' },
-        { CategoryName: 'C2' },
-        { CategoryName: 'C3' },
-      ]),
+      Distributors: await posted(shop, 'Distributors', each('CompanyName', ['D1', 'D2', 'D3'])),
+      Category: await posted(shop, 'Category', each('CategoryName', ['C1', 'C2', 'C3'])),
       CustomerGroups: await posted(shop, 'CustomerGroups', [{ Name: 'G1' }, { Name: 'G2' }]),
-      Products: await posted(shop, 'Products', [
-        { SKUInfo: { SKU: 'L-1', Name: 'Linked 1' } },
-        { SKUInfo: { SKU: 'L-2', Name: 'Linked 2' } },
-        { SKUInfo: { SKU: 'L-3', Name: 'Linked 3' } },
-      ]),
+      Products: await posted(shop, 'Products', ['L-1', 'L-2', 'L-3'].map(productOf)),
     }),
     minimal: (seed) => ({ SKUInfo: { SKU: `SKU-${seed}`, Name: `Product ${seed}` } }),
     required: ['SKUInfo.SKU', 'SKUInfo.Name'],
@@ -237,8 +222,7 @@ export const fixtures = {
       nonsearchable: { kind: 'flag', b: '1' },
       selfship: { kind: 'flag', b: '1' },
       rewarddisable: { kind: 'flag', b: '1' },
-      lastupdatestart: sinceB,
-      lastupdateend: untilA,
+      ...updated,
     },
     columnsOfCopies: { sku: `'copy-' || n` },
   },
@@ -282,19 +266,14 @@ export const fixtures = {
       state: { kind: 'text', b: 'NY' },
       city: { kind: 'part', a: 'holm' },
       phone: { kind: 'text', b: '518 555 0100' },
-      lastupdatestart: sinceB,
-      lastupdateend: untilA,
+      ...updated,
     },
     columnsOfCopies: { email: `'copy-' || n` },
   },
   OrderStatus: {
-    make: async ({ app, services: { operatorKey } }, { store }) => {
-      const answer = await app.inject({
-        method: 'POST',
-        url: `/admin/stores/${store.id}/order-statuses`,
-        headers: { authorization: `Bearer ${operatorKey}` },
-        payload: { StatusText: `Status ${randomUUID()}` },
-      })
+    make: async (server, { store }) => {
+      const status = { StatusText: `Status ${randomUUID()}` }
+      const answer = await server.operate('POST', `/admin/stores/${store.id}/order-statuses`, status)
       expect(answer.statusCode, answer.body).toBe(201)
       return Number(answer.json()[0].Value)
     },
@@ -303,34 +282,19 @@ export const fixtures = {
     computed: {},
     a: {},
     b: {},
-    filters: { lastupdatestart: sinceB, lastupdateend: untilA },
+    filters: { ...updated },
   },
   Orders: {
     prepare: async (shop) => ({
-      Products: await posted(shop, 'Products', [
-        { SKUInfo: { SKU: 'P-1', Name: 'First', Price: 5, Stock: 1_000_000 } },
-        { SKUInfo: { SKU: 'P-2', Name: 'Second', Price: 7, Stock: 1_000_000 } },
-        { SKUInfo: { SKU: 'P-3', Name: 'Third', Price: 9, Stock: 1_000_000 } },
-      ]),
+      Products: await posted(shop, 'Products', ['P-1', 'P-2', 'P-3'].map(productOf)),
       Customers: await posted(shop, 'Customers', [
         { Email: 'one@mail.example', Password: 'one one one' },
         { Email: 'two@mail.example', Password: 'two two two' },
       ]),
     }),
-    make: async ({ app, services: { operatorKey } }, { store }, { Products = [] }) => {
-      const answer = await app.inject({
-        method: 'POST',
-        url: `/admin/stores/${store.id}/orders`,
-        headers: { authorization: `Bearer ${operatorKey}` },
-        payload: {
-          BillingEmail: 'guest@mail.example',
-          BillingOnLinePayment: true,
-          BillingPaymentMethodID: '2',
-          OrderItemList: [{ CatalogID: Products[0], ItemQuantity: 1 }],
-        },
-      })
-      expect(answer.statusCode, answer.body).toBe(201)
-      return Number(answer.json()[0].Value)
+    make: (_server, shop, { Products = [] }) => {
+      const paid = { BillingOnLinePayment: true, BillingPaymentMethodID: '2' }
+      return shop.placeOrder([{ CatalogID: Products[0], ItemQuantity: 1 }], paid)
     },
     minimal: () => ({}),
     required: [],
@@ -364,8 +328,7 @@ export const fixtures = {
       orderstatus: { kind: 'number', b: '3' },
       datestart: sinceB,
       dateend: untilA,
-      lastupdatestart: sinceB,
-      lastupdateend: untilA,
+      ...updated,
       billingemail: { kind: 'text', b: 'bert@mail.example' },
     },
     workedOut: { Sums: sumsOf },
@@ -399,8 +362,7 @@ export const fixtures = {
       dateendevent: untilA,
       datestartexpiration: sinceB,
       dateendexpiration: untilA,
-      lastupdatestart: sinceB,
-      lastupdateend: untilA,
+      ...updated,
     },
   },
   RMA: {
@@ -450,8 +412,7 @@ export const fixtures = {
       sku: { kind: 'text', a: 'R-1' },
       datestart: sinceB,
       dateend: untilA,
-      lastupdatestart: sinceB,
-      lastupdateend: untilA,
+      ...updated,
     },
   },
   Webhooks: {
@@ -514,8 +475,12 @@ async function posted(shop: TestStore, service: Service, bodies: readonly Wire[]
   return answer.json().map(({ Value }: { Value: string }) => Number(Value))
 }
 
+function each(field: string, values: readonly string[]): Wire[] {
+  return values.map((value) => ({ [field]: value }))
+}
+
 function productOf(sku: string): Wire {
-  return { SKUInfo: { SKU: sku, Name: `Product ${sku}`, Price: 5 } }
+  return { SKUInfo: { SKU: sku, Name: `Product ${sku}`, Price: 5, Stock: 1_000_000 } }
 }
 
 async function imported({ caller }: TestStore, records: readonly Wire[]): Promise<void> {

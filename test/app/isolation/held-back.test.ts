@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { areaPaths, type SessionKind } from '../../../src/access/people/sessions.ts'
 import { openApiDocument } from '../../../src/app.ts'
 import { readConfig } from '../../../src/foundation/process/settings.ts'
@@ -12,26 +12,20 @@ import { formsAt, type TestPerson } from '../../support/person.ts'
 import { openRaw, requestHead } from '../../support/raw-connection.ts'
 import { memberIn, operatorIn } from '../../support/signed-in.ts'
 import { statementsOf } from '../../support/statements.ts'
-import { openServer, type TestServer } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { exchangeOf } from '../http/oauth/fixture.ts'
 import { envelope, request } from '../http/soap/support.ts'
 import { filled } from './identifiers.ts'
 import { mayUse } from './roles.ts'
-import { dumpOf, openSide, type Side } from './two-stores.ts'
+import { dumpOf, openSide } from './two-stores.ts'
 
 // What was ended while a body was on its way is ended: what the body asks for is not done, and the answer is that to a request which
 // comes as a whole after the end.
 
-let server: TestServer
-let side: Side
-
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' }, undefined, { fill: async () => {} })
-  side = await openSide(server)
-  await server.services.db.application.updateMany({ data: { throttleCapacity: 1_000, throttleLeakPerSecond: 1_000 } })
-  await server.app.listen({ port: 0, host: '127.0.0.1' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' }, undefined, { fill: async () => {} })
+const side = await openSide(server)
+await server.services.db.application.updateMany({ data: { throttleCapacity: 1_000, throttleLeakPerSecond: 1_000 } })
+await server.app.listen({ port: 0, host: '127.0.0.1' })
 
 type Headers = Readonly<Record<string, string>>
 /** `first`: how many bytes of the body come at first. */
@@ -163,14 +157,13 @@ function restCalls(headers: Headers): Sent[] {
 
 test('of an application whose token is revoked, whose privileges are withdrawn, and whose keys are changed', async () => {
   const { accessToken: token, client, code, application } = side
-  const { operatorKey, db } = server.services
+  const { db } = server.services
   const payload = String(new URLSearchParams(exchangeOf(client, code, { token }) as Record<string, string>))
   const revoke = { method: 'POST', url: '/oauth/revoke', headers: form, payload } as const
   await expectEnded(restCalls({ authorization: `Bearer ${token}` }), () => server.app.inject(revoke), 401)
-  const headers = { authorization: `Bearer ${operatorKey}` }
-  const url = `/admin/applications/${application.id}`
-  const put = { method: 'PUT', url, headers, payload: { Privileges: { Products: ['read'] } } } as const
-  await expectEnded(restCalls(side.credentials), () => server.app.inject(put), 401)
+  const withdraw = () =>
+    server.operate('PUT', `/admin/applications/${application.id}`, { Privileges: { Products: ['read'] } })
+  await expectEnded(restCalls(side.credentials), withdraw, 401)
   const paths = ['/oauth/token', '/oauth/revoke']
   const sent = paths.map((path) => ({ method: 'POST', path, headers: form, body: payload }))
   const change = { where: { id: client.Id }, data: { privateKeyHash: 'of another key' } }

@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
 import { openApiDocument } from '../../../src/app.ts'
 import type { Resource } from '../../../src/engine/definition/resource.ts'
@@ -10,8 +10,7 @@ import { operator } from '../../support/actors.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { readOpenApi } from '../../support/openapi.ts'
 import type { TestPerson } from '../../support/person.ts'
-import { operatorKey } from '../../support/services.ts'
-import { type Method, openServer, type TestServer } from '../../support/store.ts'
+import { type Method, sharedServer } from '../../support/store.ts'
 import { idPath } from '../conformance/answers.ts'
 import { valuesOf, withValue } from '../conformance/paths.ts'
 import { nextSeed } from '../conformance/records.ts'
@@ -26,19 +25,10 @@ import { dumpOf, FIRST_AWAY_ID, openSide, type Side } from './two-stores.ts'
 // What belongs to one store does not exist for another one: at every address the answer is the same as for something that there
 // never was, and nothing of the other store changes.
 
-let server: TestServer
-let home: Side
-let away: Side
-let before: Record<string, string[]>
-
-beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' }, undefined, { fill: async () => {} })
-  home = await openSide(server)
-  away = await openSide(server, FIRST_AWAY_ID)
-  before = await dumpOf(server, away)
-})
-
-afterAll(() => server?.close())
+const server = await sharedServer({ DEVELOPER_SIGNUP: 'open' }, undefined, { fill: async () => {} })
+const home = await openSide(server)
+const away = await openSide(server, FIRST_AWAY_ID)
+let before = await dumpOf(server, away)
 
 interface Operation {
   readonly method: Method
@@ -96,7 +86,7 @@ const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
       role,
       body: method === 'GET' ? undefined : exampleOf(method, url),
       send: (to, at, body) =>
-        role === 'operator-key' ? byOperator(to, at, body) : personOf(role).call(to as 'GET', at, body),
+        role === 'operator-key' ? server.operate(to, at, body) : personOf(role).call(to as 'GET', at, body),
     })),
 )
 
@@ -109,16 +99,6 @@ function exampleOf(method: string, url: string): unknown {
 
 function personOf(role: string): TestPerson {
   return { merchant: home.merchant, developer: home.developer, customer: home.customer }[role] as TestPerson
-}
-
-function byOperator(method: Method, url: string, body: unknown): Promise<LightMyRequestResponse> {
-  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
-  return server.app.inject({
-    method: method as 'GET',
-    url,
-    headers,
-    ...(body !== undefined && { payload: JSON.stringify(body) }),
-  })
 }
 
 const naming = <T extends Operation>(operations: readonly T[]) =>
@@ -409,15 +389,15 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
 
 /** Those that name nothing, or only what is everybody's, such as the public key of an application. */
 const nameless = `
-GET /  GET /llms.txt  GET /.well-known/security.txt  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
+GET /  GET /logo/:storeId/:version  GET /llms.txt  GET /.well-known/security.txt  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
-GET /admin/orders/lines.csv  GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/documents  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods  GET /admin/settings/returns
+GET /admin/orders/lines.csv  GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/carriers  POST /admin/settings/carriers  GET /admin/settings/documents  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods  GET /admin/settings/returns
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/history  GET /admin/outbox
 GET /admin/people  POST /admin/people/invitations  GET /admin/people/roles/new  POST /admin/people/roles
 GET /operator/reset  POST /operator/reset  POST /operator/reset/password  POST /admin/operators  POST /admin/account/alerts
-POST /admin/account/language  POST /developers/account/language
+POST /admin/account/language  POST /developers/account/language  POST /admin/account/name  POST /developers/account/name
 GET /docs/client.tgz  GET /account/tokens  POST /account/tokens  GET /developers/account/tokens  POST /developers/account/tokens  POST /admin/account/new-token  POST /developers/account/new-token
 GET /admin/invitations  POST /admin/invitations  POST /admin/invitations/accept  GET /admin/reset  POST /admin/reset  POST /admin/reset/password
 GET /developers/reset  POST /developers/reset  POST /developers/reset/password
@@ -452,7 +432,7 @@ GET /developers/applications  GET /developers/applications/new  GET /developers/
 GET /oauth/authorize  GET /account/*  GET /admin/*  GET /developers/*
 POST /account/sign-in  POST /account/sign-out  POST /admin/account/password  POST /admin/applications  POST /admin/developers
 POST /admin/modules/cartapi  POST /admin/modules/cartapi/user-key  POST /admin/modules/rest-api/subscribe  POST /admin/settings
-POST /admin/settings/documents  POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/settings/returns/methods  POST /admin/settings/returns/reasons  POST /admin/settings/returns/statuses  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores
+POST /admin/settings/documents  POST /admin/settings/documents/logo  POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/settings/returns/methods  POST /admin/settings/returns/reasons  POST /admin/settings/returns/statuses  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores
 POST /admin/webhooks  POST /developers/account/password  POST /developers/applications  POST /developers/sign-in  POST /developers/sign-out
 POST /developers/sign-up  POST /oauth/authorize
 GET /admin/account/factors  GET /admin/account/factors/authenticator  POST /admin/account/factors/authenticator  POST /admin/account/factors/authenticator/confirm

@@ -1,30 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { formsAt, linksAt, type TestPerson } from '../../support/person.ts'
 import { memberIn } from '../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { filled, identifiersAt } from './identifiers.ts'
 import { allRoles, mayUse, ownRoles, routeOf } from './roles.ts'
-import { dumpOf, openSide, type Side } from './two-stores.ts'
+import { dumpOf, openSide } from './two-stores.ts'
 
 // What a role of a store may not do is refused at every address, whatever a page shows, and changes nothing.
 
-let server: TestServer
-let side: Side
-let before: Record<string, string[]>
+const server = await sharedServer()
+const side = await openSide(server)
 const people = new Map<string, TestPerson>()
-
-beforeAll(async () => {
-  server = await openServer()
-  side = await openSide(server)
-  for (const { role } of allRoles) {
-    const own = ownRoles.find(({ Name }) => Name === role)
-    people.set(role, await memberIn(server, side, own ?? (role as 'owner')))
-  }
-  before = await dumpOf(server, side)
-})
-
-afterAll(() => server?.close())
+for (const { role } of allRoles) {
+  const own = ownRoles.find(({ Name }) => Name === role)
+  people.set(role, await memberIn(server, side, own ?? (role as 'owner')))
+}
+const before = await dumpOf(server, side)
 
 const all = await guardedRoutes()
 /** Those that a session is needed for. */

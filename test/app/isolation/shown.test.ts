@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { allows } from '../../../src/access/applications/privileges.ts'
 import type { Privileges } from '../../../src/engine/caller.ts'
 import { servedResources } from '../../../src/shop/registry.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { formsAt, linksAt, type TestPerson } from '../../support/person.ts'
 import { memberIn } from '../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer, type TestStore } from '../../support/store.ts'
 import { delivery, numberedEvent } from '../http/rest/webhooks-fixture.ts'
 import { allRoles, mayUse, ownRoles, routeOf } from './roles.ts'
 import { openSide, type Side } from './two-stores.ts'
@@ -21,15 +21,9 @@ const email = 'planted@customers.example'
 const customer = { name: 'Plantagenet', phone: '555-7319' }
 const personal = new RegExp(`${email}|${customer.name}|${customer.phone}`, 'i')
 
-let server: TestServer
-let side: Side
-
-beforeAll(async () => {
-  server = await openServer()
-  side = await openSide(server)
-  await plant(side)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const side = await openSide(server)
+beforeAll(() => plant(side))
 
 async function changed(shop: TestStore, path: string, body: object) {
   const { statusCode, body: text } = await shop.call('PUT', path, { body })

@@ -5,7 +5,6 @@ import { invite } from '../../../src/shop/staff/invitations.ts'
 import { saveRole } from '../../../src/shop/staff/store-roles.ts'
 import { operator } from '../../support/actors.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
-import { operatorKey } from '../../support/services.ts'
 import { customerIn, developerIn } from '../../support/signed-in.ts'
 import type { TestServer } from '../../support/store.ts'
 import type { Fixture } from '../conformance/fixtures.ts'
@@ -170,14 +169,9 @@ async function mailOf({ services }: TestServer, storeId: number): Promise<number
 }
 
 /** An account that opens this store alone, signed in. */
-async function merchantOf({ app }: TestServer, storeId: number) {
+async function merchantOf({ app, operate }: TestServer, storeId: number) {
   const account = { Email: `owner-of-${storeId}@shop.example`, Password: 'correct horse battery' }
-  const added = await app.inject({
-    method: 'POST',
-    url: `/admin/stores/${storeId}/users`,
-    headers: { authorization: `Bearer ${operatorKey}` },
-    payload: account,
-  })
+  const added = await operate('POST', `/admin/stores/${storeId}/users`, account)
   const merchant = testPerson(app)
   const { statusCode } = await merchant.submit('/admin/sign-in', account)
   if (statusCode !== 303) throw new Error(`The merchant could not sign in: ${statusCode} ${added.body}`)

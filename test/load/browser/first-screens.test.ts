@@ -16,8 +16,7 @@ describe.skipIf(!hasBrowser)('the first screens of a new installation', () => {
     const port = process.env.PICTURES ? 3000 : await freePort()
     const server = runServer({ DATA_DIR: join(folder, '.data'), PORT: String(port) })
     const close = async () => {
-      server.process.kill('SIGTERM')
-      await server.exited
+      await server.end()
       rmSync(folder, { recursive: true })
     }
     stage = await openBrowser({ origin: `http://localhost:${port}`, close })

@@ -64,11 +64,12 @@ async function addOrders({ add, call, placeOrder }: TestStore): Promise<Places> 
   await placeOrder([{ ItemID: 'LAMP', ItemQuantity: 3 }], { CustomerID: 1 })
   const RMAItemList = [{ SKU: 'LAMP', ReturnQuantity: 1, RestockQuantity: 1 }]
   await call('POST', '/RMA', { body: { OrderID: 1, RMAItemList } })
-  let transactionId = 0
+  const transactions: number[] = []
   for (const TransactionType of ['Void', 'Refund', 'Sale']) {
     const bank = { TransactionMethod: 'Bank transfer', TransactionReference: 'T-1' }
-    transactionId = await add('/Orders/1/Transactions', { TransactionType, TransactionAmount: 20, ...bank })
+    transactions.push(await add('/Orders/1/Transactions', { TransactionType, TransactionAmount: 20, ...bank }))
   }
+  const [, refundId = 0, transactionId = 0] = transactions
   const items = [
     { ItemID: 'SHADE', ItemQuantity: 1 },
     { CatalogID: 1, ItemQuantity: 1 },
@@ -88,7 +89,7 @@ async function addOrders({ add, call, placeOrder }: TestStore): Promise<Places> 
   const parcelId: number = ShipmentList[1].ShipmentID
   const [first, second] = OrderItemList
   await call('PUT', path, { body: { OrderItemList: [first, { ...second, ItemShipmentID: parcelId }] } })
-  return { transactionId, partlyShippedId, parcelId }
+  return { transactionId, refundId, partlyShippedId, parcelId }
 }
 
 /** The one that `shop.call` uses fails: its last three calls were refused. */

@@ -49,8 +49,7 @@ describe.skipIf(!hasBrowser)('the shop front of the guide', () => {
     page = await stage.visit(undefined, { baseURL: url })
   }, 120_000)
   afterAll(async () => {
-    shop?.process.kill()
-    await shop?.exited
+    await shop?.end()
     await stage?.close()
     await rm(folder, { recursive: true, force: true })
   })

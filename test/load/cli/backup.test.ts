@@ -204,8 +204,7 @@ describe('beside a server', () => {
       code: 2,
       output: 'A server runs on the database that is to be filled. Stop it, and run the command again\n',
     })
-    running.process.kill('SIGTERM')
-    await running.exited
+    await running.end()
     await inNewDatabase(async (other) => {
       expect(await run('restore', other, path)).toMatchObject({ code: 0 })
       const [was, is] = [await openBackup(path), await contentsOf(url)]
@@ -406,8 +405,7 @@ describe('a kill', () => {
       await client.query(`BEGIN; SELECT nextval('"Store_id_seq"')`)
       const killed = start('restore', url, [file])
       await killed.shows('Checking the references')
-      killed.process.kill('SIGKILL')
-      await killed.exited
+      await killed.end('SIGKILL')
       await client.query('ROLLBACK')
       await client.end()
       const contents = await contentsOf(url)
@@ -433,8 +431,7 @@ describe('a kill', () => {
       },
       { timeout: 30_000 },
     )
-    killed.process.kill('SIGKILL')
-    await killed.exited
+    await killed.end('SIGKILL')
     await client.query('ROLLBACK')
     await client.end()
     expect({ part: existsSync(`${path}.part`), file: existsSync(path) }).toEqual({ part: true, file: false })

@@ -6,7 +6,7 @@ import { startEmbedded } from '../../../src/foundation/embedded/embedded.ts'
 import { checkDatabase, checks, type Finding } from '../../../src/operations/installation/checks.ts'
 import { openClient } from '../../support/client.ts'
 import { createDatabase } from '../../support/database.ts'
-import { programEnv, runProgram, temporaryFolder } from '../../support/run-server.ts'
+import { programEnv, runProgram, serverKeys, temporaryFolder } from '../../support/run-server.ts'
 import { fillDatabase } from './filled-database.ts'
 
 type Database = Awaited<ReturnType<typeof createDatabase>>
@@ -244,15 +244,13 @@ test('it reads one moment of the database, and cannot change it', async () => {
 
 describe('npm run check', () => {
   const file = new URL('../../../src/cli/check.ts', import.meta.url).pathname
-  const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
-
   async function check(settings: Record<string, string>, ...args: string[]) {
     const run = runProgram(process.execPath, [file, ...args], { env: { ...programEnv, ...settings } })
     return { code: await run.exited, output: run.output() }
   }
 
   test('says what it looked at, and ends with 0 where nothing is wrong', async () => {
-    const { code, output } = await check({ DATABASE_URL: database.url, ...keys })
+    const { code, output } = await check({ DATABASE_URL: database.url, ...serverKeys })
     expect({ code, output }).toEqual({
       code: 0,
       output: `${checks.map(({ name }) => `ok     ${name}\n`).join('')}All is well\n`,
@@ -261,7 +259,7 @@ describe('npm run check', () => {
 
   test('lists what it found, as many of each as asked for, and ends with 1', async () => {
     await damage(`UPDATE "Product" SET "stock" = -12345 WHERE "id" <= 40`)
-    const { code, output } = await check({ DATABASE_URL: database.url, ...keys }, '--show', '2')
+    const { code, output } = await check({ DATABASE_URL: database.url, ...serverKeys }, '--show', '2')
     expect(code).toBe(1)
     expect(output).toContain('FOUND  stock-ledger: 40. This rule is broken: The movements of each stock add up to it\n')
     expect(output.match(/store \d+, Product \d+: stock -12345/g)).toHaveLength(2)
@@ -280,7 +278,7 @@ describe('npm run check', () => {
     },
     {
       name: 'an unreachable server',
-      settings: { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', ...keys },
+      settings: { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', ...serverKeys },
       args: [],
       says: /^The database at 127\.0\.0\.1:1\/none cannot be used/,
     },
@@ -292,7 +290,7 @@ describe('npm run check', () => {
 
   test('a database of an older version is left to the server', async () => {
     await damage(`DELETE FROM "_prisma_migrations" WHERE "migration_name" NOT LIKE '%\\_init'`)
-    const { code, output } = await check({ DATABASE_URL: database.url, ...keys })
+    const { code, output } = await check({ DATABASE_URL: database.url, ...serverKeys })
     expect(code).toBe(2)
     expect(output).toMatch(/^The database is of an older version\./)
   })

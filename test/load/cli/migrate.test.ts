@@ -63,8 +63,7 @@ async function openHere(): Promise<Here> {
   }
   let run = await begin()
   onTestFinished(async () => {
-    run.process.kill('SIGTERM')
-    await run.exited
+    await run.end()
     await database.drop()
   })
   const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
@@ -78,8 +77,7 @@ async function openHere(): Promise<Here> {
   return {
     ...{ baseUrl, operatorKey, storeId },
     restart: async () => {
-      run.process.kill('SIGKILL')
-      await run.exited
+      await run.end('SIGKILL')
       run = await begin()
     },
     export: async () => (await fetch(`${baseUrl}/admin/stores/${storeId}/export`, { headers })).text(),
@@ -138,8 +136,7 @@ async function killOnce({ source, start }: Move, random: () => number): Promise<
   const run = start()
   await Promise.race([promise, run.exited])
   await new Promise((done) => setTimeout(done, ms))
-  run.process.kill('SIGKILL')
-  const code = await run.exited
+  const code = await run.end('SIGKILL')
   return code === null ? `${requests} requests + ${ms} ms` : null
 }
 
@@ -210,8 +207,7 @@ test(
       if (turn === 1) await here.restart()
       await nextRound(move)
     }
-    following.process.kill('SIGINT')
-    expect(await following.exited, following.output()).toBe(0)
+    expect(await following.end('SIGINT'), following.output()).toBe(0)
     expect(following.output()).not.toMatch(/deleted|missing there/)
     const requests = source.requests.length
     await expectEqual(move)

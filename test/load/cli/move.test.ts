@@ -76,8 +76,7 @@ test('an embedded installation moves beside its server, its keys too, goes on th
   expect((await call('GET', '/Products/1')).status).toBe(200)
   expect((await order()).status).toBe(503)
   await first.shows('The store is being moved to the database')
-  first.process.kill('SIGTERM')
-  await first.exited
+  await first.end()
   const refused = runServer(settings)
   expect(await refused.exited).toBe(1)
   expect(refused.output()).toContain('The store has been moved to the database')
@@ -91,14 +90,12 @@ test('an embedded installation moves beside its server, its keys too, goes on th
   const back = await run(['--to', 'embedded'], lines)
   expect(back, back.output).toMatchObject({ code: 0, output: expect.stringContaining('without DATABASE_URL') })
   expect((await contentsOf(target.url)).Order).toBe(before.Order)
-  second.process.kill('SIGTERM')
-  await second.exited
+  await second.end()
   const third = runServer(settings)
   await third.shows(/http:\/\/localhost:\d+/)
   expect((await order()).status).toBe(201)
   await receiver.came(3)
-  third.process.kill('SIGTERM')
-  await third.exited
+  await third.end()
 }, 120_000)
 
 test('wrong arguments are refused, and no password is repeated', async () => {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { cloneDatabase } from '../../support/database.ts'
 import { figureFaults } from '../../support/figures.ts'
-import { freePort, programEnv } from '../../support/run-server.ts'
+import { freePort, programEnv, serverKeys } from '../../support/run-server.ts'
 
 test('a request runs no more files and lines than test/figures.txt allows', async () => {
   const { url, drop } = await cloneDatabase()
@@ -13,8 +13,7 @@ test('a request runs no more files and lines than test/figures.txt allows', asyn
     ...programEnv,
     PORT: String(await freePort()),
     DATABASE_URL: url,
-    OPERATOR_KEY: 'operator-key-of-the-tests',
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
+    ...serverKeys,
     LOG_LEVEL: 'error',
     OUTBOUND_ALLOW: '127.0.0.0/8',
   }

@@ -6,7 +6,7 @@ import { makeCertificate } from '../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type Sample, samplesOf } from '../../support/metrics-text.ts'
 import { readAlerts, readDashboard, readExpression } from '../../support/monitoring.ts'
-import { freePort, type Run, runServer, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, type Run, runServer, serverKeys, temporaryFolder } from '../../support/run-server.ts'
 
 // What the files of monitoring/ ask for is what a server answers that has all that can be shown: a certificate, BACKUP_DIR, SMTP_URL.
 
@@ -40,8 +40,7 @@ beforeAll(async () => {
     SMTP_URL: 'smtp://127.0.0.1:9',
     MAIL_FROM: 'mail@shop.example',
     DATABASE_URL: database.url,
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
-    OPERATOR_KEY: 'operator-key-of-the-tests',
+    ...serverKeys,
   })
   await server.shows('the database was backed up')
   const base = `http://127.0.0.1:${httpPort}`
@@ -52,8 +51,7 @@ beforeAll(async () => {
   byMetric = Map.groupBy(samplesOf(await answer.body.text()), ({ name }) => name)
 }, 60_000)
 afterAll(async () => {
-  server?.process.kill('SIGTERM')
-  await server?.exited
+  await server?.end()
   await database?.drop()
   rmSync(folder, { recursive: true, force: true })
 })

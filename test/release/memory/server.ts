@@ -1,10 +1,11 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
 import { addSubscription } from '../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { createStore } from '../../../src/access/people/create-store.ts'
+import { storeInput } from '../../support/access.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { residentMb } from '../../support/resident-memory.ts'
-import { freePort, runServer } from '../../support/run-server.ts'
-import { operatorKey, servicesOn } from '../../support/services.ts'
+import { freePort, runServer, serverKeys } from '../../support/run-server.ts'
+import { servicesOn } from '../../support/services.ts'
 
 export const CONNECTIONS_MAX = 500
 export const PASSWORD = 'correct horse battery'
@@ -24,12 +25,7 @@ export async function openMeasuredServer(count: number) {
   const shops: Shop[] = []
   for (let number = 1; number <= count; number++) {
     const email = `merchant-${number}@shop.example`
-    const input = {
-      Name: `Shop ${number}`,
-      SecureURL: `https://shop-${number}.example`,
-      Email: email,
-      Password: PASSWORD,
-    }
+    const input = { ...storeInput(), Email: email, Password: PASSWORD }
     const { id, secureUrl } = await createStore(services, input)
     const throttle = { capacity: 1_000_000, leakPerSecond: 10_000 }
     const { publicKey, privateKey } = await registerApplication(services, { Name: `App ${number}`, Throttle: throttle })
@@ -40,8 +36,7 @@ export async function openMeasuredServer(count: number) {
   const run = runServer({
     PORT: String(port),
     DATABASE_URL: database.url,
-    OPERATOR_KEY: operatorKey,
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
+    ...serverKeys,
     LOG_LEVEL: 'error',
     MAX_CONNECTIONS: String(CONNECTIONS_MAX),
   })
@@ -56,8 +51,7 @@ export async function openMeasuredServer(count: number) {
     output: run.output,
     close: async () => {
       memory.stop()
-      run.process.kill('SIGTERM')
-      await run.exited
+      await run.end()
       await database.drop()
     },
   }

@@ -99,7 +99,7 @@ async function cartPage(cart: Cart, form = new URLSearchParams(), problems: read
   const input = ([name, [label = '', complete = '']]: [string, string[]]) => html`<label>${label}
 <input name="${name}" value="${form.get(name) ?? ''}" autocomplete="${complete}" maxlength="50" required></label>`
   const main = html`${problems.map((problem) => html`<p class="problem" role="alert">${problem}</p>`)}
-<table>${lines.map(row)}<tr><th scope="row">Total</th><td colspan="2">${total}</td></tr></table>
+<table>${lines.map(row)}<tr><th scope="row">Total</th><td colspan="2">${total || 'Remove a line.'}</td></tr></table>
 <form method="post" action="/order"><h2>Your order</h2><input type="hidden" name="cart" value="${writeCart(cart)}">
 <input type="hidden" name="total" value="${total}">${Object.entries(fields).map(input)}
 <p>This is a trial: no money is taken.</p><button${total ? '' : html` disabled`}>Order and pay ${total}</button></form>`

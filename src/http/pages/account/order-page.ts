@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { storeById } from '../../../access/stores/caller-store.ts'
+import { readLogoAddress } from '../../../access/stores/logo.ts'
 import { shippingAddress } from '../../../foundation/texts/format.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -58,7 +59,11 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
     const { store, order } = found
     if (!wantsHtml(request)) return detailsRecord(order, store)
     const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
-    return sendPage(reply, { template: '/pages/account/order', title, data: { order, store } })
+    return sendPage(reply, {
+      template: '/pages/account/order',
+      title,
+      data: { order, store, logo: await readLogoAddress(db, store.id) },
+    })
   })
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Person } from '../../../access/people/sessions.ts'
+import { readLogoAddress } from '../../../access/stores/logo.ts'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
 import type { Prisma } from '../../../foundation/database/generated/client.ts'
 import { type Format, shippingAddress } from '../../../foundation/texts/format.ts'
@@ -16,6 +17,7 @@ import { readParcels } from '../../../shop/resources/orders/parcels.ts'
 import { paymentsOf } from '../../../shop/resources/orders/payments.ts'
 import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
+import { readCarriers, trackingLink } from '../../../shop/resources/orders/tracking.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
@@ -48,7 +50,8 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       if (older !== null) reply.header('link', `<${older}>; rel="next"`)
       return shown.map((order) => orderRecord(order, store))
     }
-    const data = { orders: shown, older, isFirst: before === undefined }
+    const logo = await readLogoAddress(services.db, store.id)
+    const data = { orders: shown, older, isFirst: before === undefined, logo }
     const title = t('Your orders · {store}', { store: store.name })
     return sendPage(reply, { template: '/pages/account/orders', title, data })
   })
@@ -59,7 +62,11 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
     if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }), store)
     const order = await findOrder(services, store, where, languageFor(request).format)
     const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
-    return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
+    return sendPage(reply, {
+      template: '/pages/account/order',
+      title,
+      data: { order, logo: await readLogoAddress(services.db, store.id) },
+    })
   })
 }
 
@@ -111,7 +118,7 @@ export async function findOrder(
   if (!row) throw notFound(orders, where.id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
   const record: OrderRecord = JSON.parse(await getRecord(caller, orders, row.id))
-  const statuses = await readStatusTexts({ db: services.db, store })
+  const [statuses, carriers] = await Promise.all([readStatusTexts({ db: services.db, store }), readCarriers(caller)])
   const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
@@ -120,6 +127,7 @@ export async function findOrder(
     /** As entered. Empty: not shipped yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
+    trackingLink: trackingLink(carriers, shipment),
     address: format.shippingAddress(record, shipment),
   }))
   return {

@@ -6,6 +6,7 @@ import type { AddressServices } from '../../../access/people/address.ts'
 import { browserName } from '../../../access/people/browser-name.ts'
 import { listFactors } from '../../../access/people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../../access/people/locale.ts'
+import { chooseName, chosenName, PERSON_NAME_LENGTH_MAX } from '../../../access/people/names.ts'
 import { listPersonTokens } from '../../../access/people/person-tokens.ts'
 import { identityOf } from '../../../access/people/proof.ts'
 import type { ResetServices } from '../../../access/people/reset.ts'
@@ -67,6 +68,13 @@ function accountPages(app: FastifyInstance, services: AddressServices, area: Are
   }
   form(`${account}/language`, setLocale, again)
 
+  const setName = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Name } = readInput(chosenName, sentBy(request))
+    await chooseName(services, sessionOf(request), Name, actorOf(request))
+    return leadOn(reply, `${account}?notice=settings-saved`)
+  }
+  form(`${account}/name`, setName, again)
+
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))
     if (ended === sessionOf(request).id) return signOut(services, area, reply)
@@ -79,11 +87,15 @@ function accountPages(app: FastifyInstance, services: AddressServices, area: Are
 async function accountPage(services: AddressServices, area: Area, request: FastifyRequest): Promise<HtmlPage> {
   const session = sessionOf(request)
   const account = `${area.path}/account`
+  const where = { id: identityOf(session).identityId }
+  const { name } = await services.db.identity.findUniqueOrThrow({ where, select: { name: true } })
   return {
     template: '/pages/people/account',
     title: t('Your account'),
     data: {
       account,
+      name,
+      nameMax: PERSON_NAME_LENGTH_MAX,
       sessions: await listSessions(services, session),
       mails: mailsAre(services.config),
       factors: await listFactors(services, session),

@@ -143,12 +143,16 @@ export async function saveChanges(
 
 /** The form of a new record: its values, which the query may give; lists are added afterwards. */
 export async function newPage({ caller, query, writing, typed }: PageRequest, service: Service): Promise<HtmlPage> {
+  const country = service.values.find(({ field }) => field.isCountry)
+  // An address begins with the country of the shop.
+  const defaultOf = (value: Value) => (value === country ? caller.store.country : typedOf(value.field.default, writing))
   const defaults = Object.fromEntries(
-    service.values.map(({ path, field }) => {
+    service.values.map((value) => {
+      const { path, field } = value
       const asked = textIn(query, path.join('.'))
       // An address has a point, whoever opens it.
       const isDecimal = field.kind === 'decimal' && /^-?\d+\.\d+$/.test(asked)
-      return [path.join('.'), (isDecimal ? writing.typed(asked) : asked) || typedOf(field.default, writing)]
+      return [path.join('.'), (isDecimal ? writing.typed(asked) : asked) || defaultOf(value)]
     }),
   )
   const all = { values: service.values, list: null }
@@ -156,11 +160,11 @@ export async function newPage({ caller, query, writing, typed }: PageRequest, se
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const codes = await readCodes(caller, codedPaths({ ...all, lists: [] }))
   // Browsers say nothing of a required field that is folded.
-  const isToSee = ({ value: { field }, name }: { value: Value; name: string }) =>
-    field.required ||
-    (field.kind === 'boolean'
-      ? isTicked(values, name) !== (field.default === true)
-      : textIn(values, name) !== typedOf(field.default, writing))
+  const isToSee = ({ value, name }: { value: Value; name: string }) =>
+    value.field.required ||
+    (value.field.kind === 'boolean'
+      ? isTicked(values, name) !== (value.field.default === true)
+      : textIn(values, name) !== defaultOf(value))
   const sections = service.sections
     .filter(({ list }) => list === null)
     .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null, codes) }))

@@ -1,4 +1,5 @@
 import { mayRead } from '../../../access/applications/privileges.ts'
+import { type PersonOf, readPeople } from '../../../access/people/names.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
@@ -75,11 +76,12 @@ export async function storeHistoryPage({ caller, query }: PageRequest): Promise<
   const found = await listStoreHistory(caller, asked, { before, limit: PAGE_ENTRIES })
   const single = found.groups.filter(({ counts }) => counts.length === 1 && counts[0]?.count === 1)
   const ofOne = { entries: single.map(({ entry }) => entry), next: null }
-  const { rows } = await historyOf(caller, ofOne, { isOfMany: true })
+  const personOf = await readPeople(caller)
+  const { rows } = await historyOf(caller, ofOne, { isOfMany: true, personOf })
   const rowOfEntry = new Map(single.map(({ entry }, at) => [entry.id, rows[at] as (typeof rows)[number]]))
   const groups = found.groups.map((group) => {
     const row = rowOfEntry.get(group.entry.id)
-    return row === undefined ? { row: null, ...groupOf(caller, group) } : { row }
+    return row === undefined ? { row: null, ...groupOf(caller, personOf, group) } : { row }
   })
   return { ...page, data: { ...data, change: null, groups, history: null, older: olderThan(found.next) } }
 }
@@ -143,7 +145,7 @@ const countedMore: Counted = {
 }
 
 /** The changes of one request, or of one import, as one line. */
-function groupOf(caller: Caller, { entry, counts, changed }: HistoryGroup) {
+function groupOf(caller: Caller, personOf: PersonOf, { entry, counts, changed }: HistoryGroup) {
   const service = serviceOfTable(entry.recordType)
   const labels = changed.flat().flatMap(([path]) => {
     return changeOf(service, [bareOf(path), '', ''], { caller, nameOf: nameless }).map(({ label }) => label)
@@ -151,7 +153,7 @@ function groupOf(caller: Caller, { entry, counts, changed }: HistoryGroup) {
   const all = [...new Map(labels.map((label) => [english(label), label])).values()]
   return {
     at: entry.at,
-    who: actors[entry.actorKind](entry.actor),
+    who: actors[entry.actorKind](entry.actor, personOf),
     id: entry.id,
     counts: counts.map(({ recordType, kind, count }) => {
       const of = serviceOfTable(recordType)

@@ -1,4 +1,5 @@
 import { allows, mayRead } from '../../../access/applications/privileges.ts'
+import { type PersonOf, readPeople } from '../../../access/people/names.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { type HistoryEntry, type HistoryPage, listHistory, type RecordName } from '../../../engine/recording/history.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
@@ -44,13 +45,15 @@ interface Showing {
   /** Whether each change says which record it is of. */
   readonly isOfMany?: boolean
   readonly actsIn?: (entry: HistoryEntry) => Acts
+  /** Absent: it is read. */
+  readonly personOf?: PersonOf
 }
 
 /** The changes in words, with the names of the records that their fields name. `next`: the `before` of the next page. */
 export async function historyOf(
   caller: Caller,
   { entries, next }: HistoryPage,
-  { nameOf = nameless, isOfMany = false, actsIn = () => new Map() }: Showing = {},
+  { nameOf = nameless, isOfMany = false, actsIn = () => new Map(), personOf: known }: Showing = {},
 ) {
   const { privileges } = caller
   const named = entries.flatMap(({ recordType, changed }) =>
@@ -62,11 +65,12 @@ export async function historyOf(
     }),
   )
   const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
-  const [titles, nameOfRecord, codes] = await Promise.all([
+  const [titles, nameOfRecord, codes, personOf] = await Promise.all([
     isOfMany ? titlesOf(caller, entries) : new Map<string, ReadonlyMap<number, string>>(),
     // Most changes name nothing.
     named.length === 0 ? noNames : namesFor(caller, named),
     coded.length === 0 ? noCodes : readCodes(caller, coded),
+    known ?? readPeople(caller),
   ])
   const nameOfValue: NameOf = (path, value, refersTo) => {
     const ofRecord = refersTo === null ? null : nameOfRecord(refersTo, value) || null
@@ -75,7 +79,10 @@ export async function historyOf(
   const rowOf = (entry: HistoryEntry) => {
     const acts = actsIn(entry)
     const title = titles.get(entry.recordType)?.get(entry.recordId) || null
-    return { ...factsOf(caller, entry, title), changes: changesOf(entry, { caller, nameOf: nameOfValue }, acts) }
+    return {
+      ...factsOf(caller, entry, { title, personOf }),
+      changes: changesOf(entry, { caller, nameOf: nameOfValue }, acts),
+    }
   }
   return { rows: entries.map(rowOf), next }
 }
@@ -96,16 +103,22 @@ export async function titlesOf(caller: Caller, entries: readonly RecordName[]) {
 const verbs = { create: t('Added'), update: t('Changed'), delete: t('Deleted') } as const
 
 /** Who made a change, in words. */
-export const actors: Readonly<Record<HistoryEntry['actorKind'], (name: string) => Phrase>> = {
+export const actors: Readonly<Record<HistoryEntry['actorKind'], (name: string, personOf: PersonOf) => Phrase>> = {
   application: (name) => t('Application {name}', { name }),
   cartapi: () => t('A program, by cartAPI'),
   customer: (name) => t('Customer {name}', { name }),
-  merchant: (name) => name,
+  merchant: (name, personOf) => personOf(name),
   operator: () => t('The operator'),
 }
 
-/** Who changed what, and what the reader may do about it. `title` is what the record is called; null: by its number. */
-function factsOf({ privileges }: Caller, entry: HistoryEntry, title: string | null) {
+interface Named {
+  /** What the record is called. Null: by its number. */
+  readonly title: string | null
+  readonly personOf: PersonOf
+}
+
+/** Who changed what, and what the reader may do about it. */
+function factsOf({ privileges }: Caller, entry: HistoryEntry, { title, personOf }: Named) {
   const { id, at, actorKind, actor, kind, recordType, recordId, changed, more } = entry
   const service = serviceOfTable(recordType)
   const isSeen = changed.every(([path]) => isShownTo(privileges, fieldAt(service, path).field))
@@ -116,7 +129,7 @@ function factsOf({ privileges }: Caller, entry: HistoryEntry, title: string | nu
     allows(privileges, service.resource.privilege, 'write')
   return {
     at,
-    who: actors[actorKind](actor),
+    who: actors[actorKind](actor, personOf),
     what: verbs[kind],
     kind,
     name: title ?? t('{record} {id}', { record: service?.oneTitle ?? recordType, id: String(recordId) }),

@@ -54,6 +54,28 @@ export function percentOf(amount: bigint, percent: bigint, currency: string): bi
   return rounded(divide(amount * percent, 100n * SCALE), currency)
 }
 
+/** What `part` of `whole` has of an amount, rounded to the decimals of the currency. Of nothing it is nothing. */
+export function shareOf(amount: bigint, part: bigint, whole: bigint, currency: string): bigint {
+  if (whole === 0n) return 0n
+  const unit = unitOf(currency)
+  const sign = whole < 0n ? -1n : 1n
+  return divide(sign * amount * part, sign * whole * unit) * unit
+}
+
+/**
+ * Shares an amount out in proportion to parts, each rounded to the decimals of the currency. The shares add up to the amount, unless the
+ * parts add up to nothing.
+ */
+export function sharedOut(amount: bigint, parts: readonly bigint[], currency: string): bigint[] {
+  const whole = sum(parts)
+  let upTo = 0n
+  return parts.map((part) => {
+    const before = shareOf(amount, upTo, whole, currency)
+    upTo += part
+    return shareOf(amount, upTo, whole, currency) - before
+  })
+}
+
 /** The bound of decimal fields (fields.ts). */
 export const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
 

@@ -301,7 +301,7 @@ export const refundItemList = list(
     RefundAmount: money({
       min: 0,
       description:
-        'What of the transaction is for this line. The amounts of all lines are together at most TransactionAmount; 0 says nothing about it.',
+        'What of the transaction is for this line, less its share of the discounts and without tax where tax is added. The amounts of all lines, RefundShippingAmount and RefundTaxAmount are together at most TransactionAmount; 0 says nothing about it.',
     }),
   },
   {
@@ -384,6 +384,18 @@ export const transactionList = list(
         'Of a refund: the RMAID of the return that it pays for, which must be a return of this order. 0: no return. Shown by `/Orders/{orderid}/Refunds`.',
     }),
     RefundItemList: refundItemList,
+    RefundShippingAmount: money({
+      access: 'kept',
+      min: 0,
+      description:
+        'Of a refund: what of it is for shipping, without tax where tax is added. 0 says nothing about it. Shown by `/Orders/{orderid}/Refunds`.',
+    }),
+    RefundTaxAmount: money({
+      access: 'kept',
+      min: 0,
+      description:
+        'Of a refund: what of it is tax that the order added. 0 says nothing about it. Shown by `/Orders/{orderid}/Refunds`.',
+    }),
   },
   {
     labels: ['Payment', 'Payments'],
@@ -392,7 +404,7 @@ export const transactionList = list(
     rows: {
       table: 'OrderTransaction',
       parent: 'orderId',
-      hidden: { voidedAt: null, voidedBy: null, voidedType: null },
+      hidden: { voidedAt: null, voidedBy: null, voidedType: null, creditNotePrefix: null, creditNoteNumber: null },
     },
   },
 )

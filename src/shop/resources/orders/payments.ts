@@ -85,12 +85,15 @@ export function signedAmount(transaction: PaidTransaction): number {
 /** The transactions of an order that are read with their marks: the latest. */
 const TRANSACTIONS_MAX = 100
 
-/** Who made a transaction void, and when; `type`: what it was before. */
-interface Voided {
+/** What only the platform knows of a transaction. Null of `at`: nobody has made it void, or nobody knows who. */
+interface Mark {
   readonly id: number
-  readonly at: string
+  readonly at: string | null
   readonly by: string
+  /** What it was before. */
   readonly type: string
+  readonly creditNote: string | null
+  readonly returnId: number | null
 }
 
 export type Payments = Awaited<ReturnType<typeof readPayments>>
@@ -98,18 +101,21 @@ export type Payments = Awaited<ReturnType<typeof readPayments>>
 /** The same with the payment state and the latest transactions. */
 export async function readPayments({ db, store }: Caller, order: OrderRecord) {
   const { OrderID: id, TransactionList: list } = order
-  const [row] = await rowsInTurn<{ state: PaymentState; voided: string }>({ db, store })`
+  const [row] = await rowsInTurn<{ state: PaymentState; marks: string }>({ db, store })`
     SELECT o."payment" AS "state", (
-      SELECT coalesce(json_agg(json_build_object('id', x."id", 'at', x."voidedAt", 'by', x."voidedBy", 'type', x."voidedType")), '[]')
-      FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id" AND x."voidedAt" IS NOT NULL)::text AS "voided"
+      SELECT coalesce(json_agg(json_build_object('id', x."id", 'at', x."voidedAt", 'by', x."voidedBy", 'type', x."voidedType",
+        'creditNote', x."creditNotePrefix" || x."creditNoteNumber", 'returnId', (x."details" ->> 'RMAID')::int)), '[]')
+      FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id"
+        AND (x."voidedAt" IS NOT NULL OR x."creditNoteNumber" IS NOT NULL))::text AS "marks"
     FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${id}::int`
-  const marks: Voided[] = JSON.parse(row?.voided ?? '[]')
-  const voidedById = new Map(marks.map((mark) => [mark.id, { ...mark, at: new Date(mark.at) }]))
+  const marks: Mark[] = JSON.parse(row?.marks ?? '[]')
+  const markById = new Map(marks.map((mark) => [mark.id, mark]))
   return {
     ...paymentsOf(order),
     state: row?.state ?? 'unpaid',
     transactions: list.slice(-TRANSACTIONS_MAX).map((transaction) => {
-      const voided = voidedById.get(transaction.TransactionIndexID) ?? null
+      const mark = markById.get(transaction.TransactionIndexID)
+      const voided = mark?.at ? { ...mark, at: new Date(mark.at) } : null
       const was = voided === null ? transaction : { ...transaction, TransactionType: voided.type }
       return {
         id: transaction.TransactionIndexID,
@@ -122,8 +128,12 @@ export async function readPayments({ db, store }: Caller, order: OrderRecord) {
         amount: signedAmount(was),
         effect: effectIn(transaction),
         isVoid: isVoid(transaction.TransactionType),
-        /** Null: nobody has made it void, or nobody knows who. */
+        /** Who made it void, and when. Null: nobody has, or nobody knows who. */
         voided,
+        /** The number of its credit note; null: it has none. */
+        creditNote: mark?.creditNote ?? null,
+        /** Of a refund, the return that it pays back; null: none. */
+        returnId: mark?.returnId ?? null,
       }
     }),
     isMore: list.length > TRANSACTIONS_MAX,

@@ -27,6 +27,7 @@ import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
+import { newRefunds, numberRefunds } from './refunds.ts'
 import { dateTransactions, nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { noteStocks, takeStock } from './stock.ts'
@@ -76,7 +77,9 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
           patch.columns.customerId = customer.id
         }
-        return { ...(await store(tx, { id, ids: ids() }, patch, terms)), ...(await takeInvoiceNumber(tx, id)) }
+        const order = await store(tx, { id, ids: ids() }, patch, terms)
+        await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
       close,
@@ -108,7 +111,7 @@ async function store(
   { id, ids }: { readonly id: number; readonly ids: RowIds },
   patch: Patch,
   { isShopFront = false, settle }: Terms,
-): Promise<{ id: number; orderAmount: number }> {
+): Promise<Stored> {
   const { columns, lists } = patch
   const takes = columns.statusId !== statusNotCompleted
   const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
@@ -127,7 +130,7 @@ async function store(
     raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)
   }
-  return { id, orderAmount: Number(order.row.orderAmount) }
+  return order
 }
 
 /** Returns the rows of the order. Without shipments, it ships to its billing address. */

@@ -17,9 +17,12 @@ import { raise } from '../../../engine/recording/events.ts'
 import { recordReplaced } from '../../../engine/recording/history.ts'
 import { queryRows, rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { exact, sum, toNumber } from './amounts.ts'
-import { orderItemList, refundItemList } from './lists.ts'
-import { effect, effectOf } from './payments.ts'
+import { orderItemList, refundItemList, transactionList } from './lists.ts'
+import { effect, effectOf, isVoid } from './payments.ts'
+import type { Extent } from './refund-amounts.ts'
 
 // What refunds are for: lines of the order, how much of each, and a return. It lies in the document of their transaction, so that it
 // comes and goes with it, and an old client that sends the transaction back keeps it.
@@ -32,16 +35,56 @@ type WholeItem = RecordOf<typeof refundItemList>
 type RefundItem = Pick<WholeItem, 'ItemIndexID'> & Partial<WholeItem>
 
 /** A transaction that says what it is for. */
-interface Refund {
+interface Refund extends Meaning {
   readonly row: Row
   readonly path: string
-  readonly rmaId: number
-  readonly items: readonly RefundItem[]
 }
 
-function refundOf(row: Row, path: string): Refund {
-  const { RMAID = 0, RefundItemList = [] } = row.details as { RMAID?: number; RefundItemList?: RefundItem[] }
-  return { row, path, rmaId: RMAID, items: RefundItemList }
+/** What a transaction says that it refunds. */
+interface Meaning {
+  readonly rmaId: number
+  readonly items: readonly RefundItem[]
+  readonly shipping: number
+  readonly tax: number
+}
+
+function meaningIn(row: Row): Meaning {
+  const members = row.details as Partial<{
+    RMAID: number
+    RefundItemList: RefundItem[]
+    RefundShippingAmount: number
+    RefundTaxAmount: number
+  }>
+  const { RMAID = 0, RefundItemList = [], RefundShippingAmount = 0, RefundTaxAmount = 0 } = members
+  return { rmaId: RMAID, items: RefundItemList, shipping: RefundShippingAmount, tax: RefundTaxAmount }
+}
+
+/**
+ * What an order's refunds say, oldest first: those that count, and void ones that have a number. `number` is that of the credit note; null:
+ * it has none.
+ */
+export async function readRefunds(caller: Caller, orderId: number) {
+  const rows = await readRows(caller, transactionList, orderId)
+  return rows
+    .filter((row) => isRefund(row) || row.creditNoteNumber !== null)
+    .map((row) => ({
+      id: Number(row.id),
+      number: row.creditNoteNumber === null ? null : `${row.creditNotePrefix}${row.creditNoteNumber}`,
+      amount: Math.abs(Number(row.amount)),
+      counts: isRefund(row),
+      ...meaningIn(row),
+    }))
+}
+
+export type KnownRefund = Awaited<ReturnType<typeof readRefunds>>[number]
+
+/** How much of the order the refunds that count are for. */
+export function refundedExtent(refunds: readonly KnownRefund[]): Extent {
+  const counting = refunds.filter(({ counts }) => counts)
+  const pieces = new Map<number, bigint>()
+  for (const { ItemIndexID: line, RefundQuantity = 0 } of counting.flatMap(({ items }) => items))
+    pieces.set(line, (pieces.get(line) ?? 0n) + exact(RefundQuantity))
+  return { pieces, shipping: sum(counting.map(({ shipping }) => exact(shipping))) }
 }
 
 /**
@@ -50,20 +93,22 @@ function refundOf(row: Row, path: string): Refund {
  * at once add up. What is stored is not checked again.
  */
 export async function settleRefunds({ caller, id, before, after }: Change): Promise<void> {
-  const refunds = (after.lists.TransactionList ?? [])
-    .map((row, index) => refundOf(row, `TransactionList[${index}]`))
-    .filter(({ rmaId, items }) => rmaId !== 0 || items.length > 0)
   const known = new Map(before?.lists.TransactionList?.map((row) => [row.id, row]))
+  const refunds = (after.lists.TransactionList ?? [])
+    .map((row, index): Refund => ({ row, path: `TransactionList[${index}]`, ...meaningIn(row) }))
+    .filter(({ rmaId, items, shipping, tax }) => rmaId !== 0 || items.length > 0 || shipping > 0 || tax > 0)
+    // One that is made void keeps what it was for, which its credit note shows.
+    .filter(({ row }) => !(isVoid(row.type) && known.has(row.id)))
   const { stored = [], changed = [] } = Object.groupBy(refunds, ({ row }) => {
     const before = known.get(row.id)
     return before !== undefined && isDeepStrictEqual(meaningOf(before), meaningOf(row)) ? 'stored' : 'changed'
   })
   if (changed.length === 0) return
   for (const { row, path } of changed) {
-    if (effectOf(transactionOf(row)) === 'refunded') continue
+    if (isRefund(row)) continue
     throw wrongField(
       `${path}.TransactionType`,
-      'must be Refund or Credit, because RMAID or RefundItemList say what is refunded',
+      'must be Refund or Credit, because RMAID, RefundItemList, RefundShippingAmount or RefundTaxAmount say what is refunded',
     )
   }
   await refuseOtherReturns(caller, id, changed)
@@ -75,10 +120,13 @@ function transactionOf(row: Row) {
   return { type: String(row.type), amount: Number(row.amount), captured: Number(row.captured) }
 }
 
+function isRefund(row: Row): boolean {
+  return effectOf(transactionOf(row)) === 'refunded'
+}
+
 /** What the checks depend on. */
 function meaningOf(row: Row) {
-  const { rmaId, items } = refundOf(row, '')
-  return { ...transactionOf(row), rmaId, items }
+  return { ...transactionOf(row), ...meaningIn(row) }
 }
 
 async function refuseOtherReturns(caller: Caller, orderId: number, refunds: readonly Refund[]): Promise<void> {
@@ -103,7 +151,7 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
   const add = ({ ItemIndexID, RefundQuantity = 0 }: RefundItem) =>
     refunded.set(ItemIndexID, (refunded.get(ItemIndexID) ?? 0n) + exact(RefundQuantity))
   for (const { items } of stored) items.forEach(add)
-  for (const { row, path, items } of changed) {
+  for (const { row, path, items, shipping, tax } of changed) {
     const named = new Set<number>()
     for (const [index, item] of items.entries()) {
       const at = `${path}.RefundItemList[${index}]`
@@ -130,13 +178,39 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
       }
       add(item)
     }
-    const amounts = sum(items.map(({ RefundAmount = 0 }) => exact(RefundAmount)))
+    const amounts = sum([shipping, tax, ...items.map(({ RefundAmount = 0 }) => RefundAmount)].map(exact))
     const whole = exact(Math.abs(Number(row.amount)))
     if (amounts > whole) {
       const problem = `has amounts of ${toNumber(amounts)} together; the transaction is of ${toNumber(whole)}`
       throw wrongField(`${path}.RefundItemList`, problem)
     }
   }
+}
+
+/** The ids of the transactions of a change that refund from now on and have no number. */
+export function newRefunds({ before, after }: Pick<Change, 'before' | 'after'>): number[] {
+  const refunded = new Set(before?.lists.TransactionList?.filter(isRefund).map(({ id }) => id))
+  const isNew = (row: Row) => row.creditNoteNumber === null && !refunded.has(row.id) && isRefund(row)
+  return (after.lists.TransactionList ?? []).filter(isNew).map(({ id }) => Number(id))
+}
+
+/**
+ * Assigns the store's next numbers of credit notes to stored refunds. They have no gaps, so other refunds and new orders wait until the
+ * transaction ends: products have to be locked before.
+ */
+export async function numberRefunds({ db, store }: Caller, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  const numbered = await queryRows(db)`
+    WITH taken AS (
+      UPDATE "Store" SET "nextCreditNoteNumber" = "nextCreditNoteNumber" + ${ids.length}::int
+      WHERE "id" = ${store.id}::int AND "nextCreditNoteNumber" <= ${INT32_MAX}::int - ${ids.length}::int
+      RETURNING "id", "creditNotePrefix", "nextCreditNoteNumber" - ${ids.length}::int AS "first")
+    UPDATE "OrderTransaction" x
+    SET "creditNotePrefix" = taken."creditNotePrefix", "creditNoteNumber" = taken."first" + refund."place" - 1
+    FROM taken, unnest(string_to_array(${ids.join(',')}, ',')::int[]) WITH ORDINALITY refund ("id", "place")
+    WHERE x."storeId" = taken."id" AND x."id" = refund."id"
+    RETURNING x."id"`
+  if (numbered.length === 0) throw new StoreFailure('unavailable', 'The store has no numbers of credit notes left')
 }
 
 /**
@@ -170,9 +244,22 @@ const fields = fieldSet({
   TransactionID: text(50, { description: 'What the gateway calls the transaction.' }),
   TransactionDateTime: date({ column: 'occurredAt', nullable: true, description: 'When it was refunded.' }),
   TransactionType: text(10, { column: 'type', description: 'The type of the transaction, such as Refund.' }),
+  CreditNotePrefix: text(50, {
+    column: 'creditNotePrefix',
+    isOptional: true,
+    description: 'What stands before CreditNoteNumber.',
+  }),
+  CreditNoteNumber: integer({
+    column: 'creditNoteNumber',
+    isOptional: true,
+    description:
+      'The number of the credit note, without gaps in the store. A refund of a version without credit notes has none.',
+  }),
   RefundTotal: money({ sql: sql`abs(t."amount")`, description: 'What was refunded in all, never below 0.' }),
   RMAID: integer({ description: 'The return that was paid back, by its RMAID. 0: the refund names none.' }),
   RefundItemList: { ...refundItemList, access: 'rw' },
+  RefundShippingAmount: money({ description: 'What of it is for shipping. 0: the refund does not say.' }),
+  RefundTaxAmount: money({ description: 'What of it is tax that the order added. 0: the refund does not say.' }),
 })
 
 /** A refund of an order, with what it is for. */

@@ -19,7 +19,7 @@ import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails, refuseFractions } from './order-lines.ts'
 import { isVoid } from './payments.ts'
-import { settleRefunds } from './refunds.ts'
+import { newRefunds, numberRefunds, settleRefunds } from './refunds.ts'
 import { refuseSharedNumber } from './same-number.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
@@ -319,8 +319,10 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
   }
 }
 
-/** Checks imported orders, keeps shipments and lines consistent, and tells of new ones and of the status. */
+/** Checks imported orders, keeps shipments and lines consistent, tells of new ones and of the status, and numbers refunds. */
 export async function orderEffects(changes: readonly Change[]): Promise<void> {
+  const [first] = changes
+  if (first === undefined) return
   const imported = changes.filter(({ kind }) => kind === 'import')
   if (imported.length > 0) await checkImported(imported)
   for (const change of changes) {
@@ -331,9 +333,10 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
     }
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
+  await numberRefunds(first.caller, changes.filter(({ kind }) => kind !== 'import').flatMap(newRefunds))
 }
 
-/** Refuses (400) imported orders with an unknown status, and reserves their invoice numbers. */
+/** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */
 async function checkImported(changes: readonly Change[]): Promise<void> {
   const [{ caller }] = changes as [Change]
   const rows = changes.map(({ after }) => after.row)
@@ -342,11 +345,16 @@ async function checkImported(changes: readonly Change[]): Promise<void> {
     rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' })),
   )
   // A wrong number in a file must not use up the store's own, without which no order can be placed.
-  const numbers = rows.map(({ invoiceNumber }) => Number(invoiceNumber)).filter((number) => number <= IMPORTED_MAX)
-  const highest = Math.max(0, ...numbers)
+  const highestOf = (numbers: readonly unknown[]) =>
+    Math.max(0, ...numbers.map(Number).filter((number) => number <= IMPORTED_MAX))
+  const refunds = changes.flatMap(({ patch }) => patch.lists.TransactionList ?? [])
+  const invoice = highestOf(rows.map(({ invoiceNumber }) => invoiceNumber))
+  const creditNote = highestOf(refunds.map(({ columns }) => columns.creditNoteNumber))
   await caller.db.$executeRaw(sql`
-    UPDATE "Store" SET "nextInvoiceNumber" = ${highest}::int + 1
-    WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" <= ${highest}::int`)
+    UPDATE "Store" SET "nextInvoiceNumber" = greatest("nextInvoiceNumber", ${invoice}::int + 1),
+      "nextCreditNoteNumber" = greatest("nextCreditNoteNumber", ${creditNote}::int + 1)
+    WHERE "id" = ${caller.store.id}::int
+      AND ("nextInvoiceNumber" <= ${invoice}::int OR "nextCreditNoteNumber" <= ${creditNote}::int)`)
 }
 
 /** Gives a single shipment the order's status, even if it was not sent. */

@@ -205,7 +205,10 @@ export async function readReturnedLines(caller: Caller, orderId: number): Promis
   const rows = await readRows(caller, orderItemList, orderId)
   const items = await returnedItems(caller, orderId)
   const restocked = sumByGoods(items, 'restockQuantity')
-  const [ofReturned, ofRestocked] = [sharedOut(rows, sumByGoods(items, 'returnQuantity')), sharedOut(rows, restocked)]
+  const [ofReturned, ofRestocked] = [
+    sharedByGoods(rows, sumByGoods(items, 'returnQuantity')),
+    sharedByGoods(rows, restocked),
+  ]
   return rows.map((row, at) => ({
     row,
     goods: goodsOf(row),
@@ -216,7 +219,7 @@ export async function readReturnedLines(caller: Caller, orderId: number): Promis
 }
 
 /** Shares out sums by goods: of several lines of the same goods the first ones have it first (sums.ts). */
-function sharedOut(lines: readonly Row[], sums: ReadonlyMap<string, bigint>): bigint[] {
+export function sharedByGoods(lines: readonly Row[], sums: ReadonlyMap<string, bigint>): bigint[] {
   const left = new Map(sums)
   return lines.map((line) => {
     const [rest, quantity] = [left.get(goodsOf(line)) ?? 0n, exact(Number(line.quantity))]

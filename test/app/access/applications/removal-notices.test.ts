@@ -7,25 +7,14 @@ import { createOutbound } from '../../../../src/foundation/outbound/outbound.ts'
 import { newSigningSecret } from '../../../../src/foundation/outbound/standard-webhooks.ts'
 import { openAccess } from '../../../support/access.ts'
 import { openGate } from '../../../support/gate.ts'
-import { held, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { holdAnswers, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { retryWaits as waits } from '../../../support/retry-waits.ts'
 import { shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
-/** The Standard Webhooks specification's, but for the first attempt, which is made at once. */
-const waits = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-]
 
 let receiver: Receiver
 let scene: Scene
@@ -171,7 +160,8 @@ describe('any number of processes', () => {
     access.clock.ms += 10 * SECOND_MS
     let underWay = 0
     let most = 0
-    const { arrived, release, answer } = held()
+    const { arrived, release } = holdAnswers(receiver)
+    const { answer } = receiver
     receiver.answer = async (response, received) => {
       most = Math.max(most, ++underWay)
       await answer(response, received)
@@ -221,8 +211,7 @@ describe('any number of processes', () => {
   test('keep nothing of an attempt that outlived its lease', async () => {
     await removedAllTheSame()
     await untilDue()
-    const { arrived, release, answer } = held(status(500))
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver, status(500))
     const slow = runDue()
     await arrived
     receiver.answer = status(404)
@@ -255,8 +244,7 @@ describe('a store that subscribes again', () => {
   test('waits while the notice is under way, so that the application hears of the removal first', async () => {
     await removedAllTheSame()
     await untilDue()
-    const { arrived, release, answer } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const sending = runDue()
     await arrived
     const subscribing = subscribe(services, scene.wanted)
@@ -270,8 +258,7 @@ describe('a store that subscribes again', () => {
   test('comes first where the application is being asked: the notice waits, uncounted, and is then not sent', async () => {
     await removedAllTheSame()
     await untilDue()
-    const { arrived, release, answer } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const subscribing = subscribe(services, scene.wanted)
     await arrived
     await runDue()
@@ -339,8 +326,7 @@ describe('the loop', () => {
   test('sends what is due by itself, until it is stopped, and then waits for what is under way', async () => {
     await removedAllTheSame()
     await untilDue()
-    const { arrived, release, answer } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const loop = createRemovalNotices(services, { everyMs: 5 })
     loop.start()
     loop.start()

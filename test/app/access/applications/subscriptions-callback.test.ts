@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { subscriptionById } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { openAccess } from '../../../support/access.ts'
-import { held, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { holdAnswers, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
@@ -26,8 +26,7 @@ const told = () => receiver.received.map(({ callback }) => `${callback.Action} $
 
 describe('a store that does not use the application', () => {
   test('subscribes when the application answers 200: the token that it was told works from then on', async () => {
-    const { answer, arrived, release } = held(json({ PostBackURL: 'https://app.example/welcome?x=1' }))
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver, json({ PostBackURL: 'https://app.example/welcome?x=1' }))
     const subscribing = subscribe(services, scene.wanted)
     await arrived
     const { callback, headers } = receiver.received[0] ?? {}
@@ -109,8 +108,7 @@ describe('a store that does not use the application', () => {
   })
 
   test('holds no connection to the database while the application thinks', async () => {
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const subscribing = subscribe(services, scene.wanted)
     await arrived
     const [row] = await services.db.$queryRaw<{ busy: number }[]>`
@@ -125,8 +123,7 @@ describe('a store that does not use the application', () => {
 describe('a store that uses the application', () => {
   test('unsubscribes when the application answers 200 to REMOVE: until then the token works, from then on not', async () => {
     const { id: subscriptionId, token } = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const unsubscribing = unsubscribe(services, { storeId: scene.store.id, subscriptionId, actor: merchant })
     await arrived
     expect(receiver.received[1]?.callback).toEqual({

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest'
-import { operatorKey } from '../../../support/services.ts'
 import { merchantIn, operatorIn } from '../../../support/signed-in.ts'
 import { sharedServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { memberWith } from '../../shop/staff/fixture.ts'
@@ -92,10 +91,7 @@ test('lets the operator of a sandbox alone read links that open accounts, by pag
   const reset = (index: number) => notice({ kind: 'reset', data, to: `number-${index}@shop.example` })
   for (let index = 0; index < 101; index++) await write(server.services, reset(index))
   await write(server.services, { ...reset(200), isVoid: true })
-  const program = async ({ app }: TestServer, query = '') => {
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    return (await app.inject({ url: `/admin/mails${query}`, headers })).json()
-  }
+  const program = async ({ operate }: TestServer, query = '') => (await operate('GET', `/admin/mails${query}`)).json()
   const [newest] = await program(server)
   expect(newest).toMatchObject({ Kind: 'reset', To: 'number-100@shop.example' })
   expect(newest.Text).toContain(`\nhttp://localhost:3000${link}\n`)

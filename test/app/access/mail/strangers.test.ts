@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { kindsOf, type MailKind } from '../../../../src/access/mail/kinds.ts'
 import { workerDatabase } from '../../../support/database.ts'
 import { guardedRoutes } from '../../../support/guarded-routes.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
-import { operatorKey } from '../../../support/services.ts'
 import { customerIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestServer } from '../../../support/store.ts'
 import { enter, handedOver, mailTo, memberWith, password } from '../../shop/staff/fixture.ts'
 import { notice, otherServer, prove, samples, sending, write } from './fixture.ts'
 
@@ -16,19 +15,11 @@ const Email = victim
 const EVIL = 'Ring 555-7319'
 const isVictim = { email: victim, emailProvedAt: { not: null } }
 
-let server: TestServer
-let shop: TestStore
-let owner: TestPerson
-let own: Awaited<ReturnType<typeof openOwn>>
-
-beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' }, workerDatabase, { fill: async () => {} })
-  shop = await server.openStore()
-  own = await openOwn()
-  owner = (await memberWith(server, shop, 'owner', victim)).person
-  await prove(server, victim)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ DEVELOPER_SIGNUP: 'open' }, workerDatabase, { fill: async () => {} })
+const shop = await server.openStore()
+const own = await openOwn()
+const { person: owner } = await memberWith(server, shop, 'owner', victim)
+await prove(server, victim)
 
 async function done(answer: ReturnType<TestPerson['call']>, status: number) {
   const { statusCode, body, json } = await answer
@@ -192,8 +183,7 @@ describe('the mails to an address', () => {
     })
     const numbers = (marks: Iterable<string> | null) => [...new Set([...(marks ?? [])].map(numberIn))].toSorted()
     expect(numbers(await marksFor(owner))).toEqual(mine)
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const { body } = await server.app.inject({ url: '/admin/mails?limit=500', headers })
+    const { body } = await server.operate('GET', '/admin/mails?limit=500')
     expect(numbers(body.match(/MARK-\d+-LINK/g))).toEqual(secret)
     // What was written before the address was proved stays unread, and what was written since goes along with another address.
     await server.services.db.identity.updateMany({ where: isVictim, data: { email: 'moved@shop.example' } })

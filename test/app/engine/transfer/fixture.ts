@@ -1,10 +1,8 @@
 import { expect } from 'vitest'
-import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { createStore } from '../../../../src/access/people/create-store.ts'
 import type { ImportCounts, Refusal, TransferLine } from '../../../../src/engine/transfer/import.ts'
-import { operator as operatorActor } from '../../../support/actors.ts'
-import type { TestServer, TestStore } from '../../../support/store.ts'
+import { storeInput } from '../../../support/access.ts'
+import { subscribedStore, type TestServer, type TestStore } from '../../../support/store.ts'
 
 export interface ImportAnswer {
   readonly counts: ImportCounts
@@ -48,44 +46,25 @@ export function linesOf(file: string): TransferLine[] {
     .map((line) => parse(line) as unknown as TransferLine)
 }
 
+/** A product of a file, with a description of this length. */
+export function productLine(id: number, length = 10) {
+  return {
+    service: 'Products',
+    record: { SKUInfo: { CatalogID: id, SKU: `S-${id}`, Name: `Product ${id}` }, Description: 'd'.repeat(length) },
+  }
+}
+
 export function operator({ services }: TestServer) {
   return { authorization: `Bearer ${services.operatorKey}` }
 }
 
 /** An empty store on another server, with the address and the time zone of this one. */
-export async function openTwin(server: TestServer, { store: { name, secureUrl, timeZone } }: TestStore): Promise<Twin> {
-  const { services, app } = server
-  const store = await createStore(services, {
-    Name: name,
-    SecureURL: secureUrl,
-    TimeZone: timeZone,
-    Email: 'merchant@shop.example',
-    Password: 'correct horse battery',
-  })
-  const { publicKey, privateKey } = await registerApplication(services, {
-    Name: 'Twin',
-    Throttle: { capacity: 1_000_000, leakPerSecond: 10_000 },
-  })
-  const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operatorActor })
-  const headers = { secureurl: secureUrl, privatekey: privateKey, token }
-  return {
-    store,
-    get: async (path, accept) => {
-      const answer = await app.inject({ url: `/StoreWebAPI/v1${path}`, headers: { ...headers, accept } })
-      return { status: answer.statusCode, body: answer.body }
-    },
-    post: async (path, body) => {
-      const answer = await app.inject({ method: 'POST', url: `/StoreWebAPI/v1${path}`, headers, payload: body })
-      expect(answer.statusCode, answer.body).toBe(201)
-      return Number(answer.json()[0].Value)
-    },
-  }
-}
-
-export interface Twin extends Pick<TestStore, 'store'> {
-  readonly get: (path: string, accept: string) => Promise<{ status: number; body: string }>
-  /** Creates a record and returns its id. */
-  readonly post: (path: string, body: object) => Promise<number>
+export async function openTwin(
+  server: TestServer,
+  { store: { name, secureUrl, timeZone } }: TestStore,
+): Promise<TestStore> {
+  const twin = { ...storeInput(), Name: name, SecureURL: secureUrl, TimeZone: timeZone }
+  return subscribedStore(server, await createStore(server.services, twin))
 }
 
 /** Every row of a store's records, as text. The numbers of stock movements, which are the database's own, are left out. */

@@ -5,7 +5,7 @@ import { cloneDatabase } from '../../../support/database.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { fullBody, newRecord, nextSeed } from '../../conformance/records.ts'
 import { fixtureOf } from '../../conformance/stage.ts'
-import { exportOf, importInto, linesOf, openTwin, operator, rowsOf, type Twin } from './fixture.ts'
+import { exportOf, importInto, linesOf, openTwin, operator, rowsOf } from './fixture.ts'
 
 /** More movements than one line carries. */
 const MANY_MOVEMENTS = 2_500
@@ -13,7 +13,7 @@ const MANY_MOVEMENTS = 2_500
 let source: TestServer
 let target: TestServer
 let shop: TestStore
-let twin: Twin
+let twin: TestStore
 let file: string
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('an export that is imported into an empty store of the same address and
     for (const path of ['/Orders?datestart=11/01/2026 01:45:00', '/Products?lastupdatestart=11/01/2026 01:45:00']) {
       const expected = await shop.call('GET', path)
       expect(expected.json()).toHaveLength(1)
-      expect((await twin.get(path, 'application/json')).body).toBe(expected.body)
+      expect((await twin.call('GET', path)).body).toBe(expected.body)
     }
   })
 
@@ -55,14 +55,14 @@ describe('an export that is imported into an empty store of the same address and
     for (const resource of resources.filter(({ methods }) => methods.includes('POST'))) {
       const { rows } = highest(resource)
       const seed = nextSeed('even')
-      const id = await twin.post(`/${resource.service}`, fixtureOf(resource).minimal(seed))
+      const id = await twin.add(`/${resource.service}`, fixtureOf(resource).minimal(seed))
       expect(id, resource.service).toBeGreaterThan(rows)
     }
-    const product = await twin.post('/Products', {
+    const product = await twin.add('/Products', {
       SKUInfo: { SKU: 'later', Name: 'Later' },
       FeatureList: [{ FeatureTitle: 'New' }],
     })
-    const [later] = JSON.parse((await twin.get(`/Products/${product}`, 'application/json')).body)
+    const [later] = JSON.parse((await twin.call('GET', `/Products/${product}`)).body)
     expect(later.FeatureList[0].FeatureID).toBeGreaterThan(highestNested())
   })
 })

@@ -25,7 +25,6 @@ import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { programEnv } from '../../../support/run-server.ts'
-import { operatorKey } from '../../../support/services.ts'
 import { shared } from '../../../support/shared.ts'
 import { merchantAccount } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
@@ -152,10 +151,9 @@ async function inboxWithMessage({ app, services }: TestServer): Promise<Inbox> {
 }
 
 /** Brings an application with a token, a further address and a user key, which the store has from then on. */
-async function bringKeys({ app }: TestServer, { store }: TestStore) {
-  const headers = { authorization: `Bearer ${operatorKey}` }
-  const send = async (method: 'POST' | 'PUT', url: string, payload: object) => {
-    const answer = await app.inject({ method, url, headers, payload })
+async function bringKeys({ operate }: TestServer, { store }: TestStore) {
+  const send = async (...request: Parameters<typeof operate>) => {
+    const answer = await operate(...request)
     expect(answer.statusCode, answer.body).toBeLessThan(300)
   }
   const [PublicKey, PrivateKey, Token, UserKey] = [generateKey(), generateKey(), generateKey(), generateKey()]

@@ -1,9 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
-import { buildApp } from '../../../../src/app.ts'
-import { connect } from '../../../../src/foundation/database/client.ts'
-import { openLine } from '../../../support/line.ts'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { otherProcess } from '../../../support/other-process.ts'
 import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
 import { operatorKey } from '../../../support/services.ts'
@@ -337,10 +334,8 @@ test.each(['POST …/orders', 'POST …/subscriptions', 'POST /admin/application
     const [, status, requestOf] = changes.find(([route]) => route === wanted) ?? []
     const request = (await requestOf?.()) as Request
     const before = await done()
-    const line = await openLine(server.database.url)
-    const db = connect(line.url, { poolMax: 1 })
-    const authenticator = createAuthenticator({ ...server.services, db })
-    const app = buildApp({ ...server.services, db, authenticator })
+    const { app, cutAfterCommit, close } = await otherProcess(server)
+    onTestFinished(close)
     const key = `lost-${++serial}`
     const post = () =>
       app.inject({
@@ -349,17 +344,11 @@ test.each(['POST …/orders', 'POST …/subscriptions', 'POST /admin/application
         headers: { ...byOperator, 'idempotency-key': key },
         payload: request.body as object,
       })
-    try {
-      line.cutAfterCommit()
-      expect(outcome(await post())).toEqual([503, false])
-      expect(await done()).toBe(before + 1)
-      for (const _ of [1, 2]) expect(outcome(await post())).toEqual([status, true])
-      expect(await done()).toBe(before + 1)
-    } finally {
-      await app.close()
-      await db.$disconnect()
-      line.close()
-    }
+    cutAfterCommit()
+    expect(outcome(await post())).toEqual([503, false])
+    expect(await done()).toBe(before + 1)
+    for (const _ of [1, 2]) expect(outcome(await post())).toEqual([status, true])
+    expect(await done()).toBe(before + 1)
   },
 )
 

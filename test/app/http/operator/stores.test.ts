@@ -36,8 +36,8 @@ test('GET /admin/stores lists what was given and what was filled in', async () =
     DateCreated,
   }
   expect(all.slice(-2)).toEqual([
-    { ...first, ...same, Currency: 'EUR', TimeZone: 'Europe/Berlin', Throttle },
-    { ...second, ...same, Currency: 'USD', TimeZone: 'America/New_York', Throttle: null },
+    { ...first, ...same, Currency: 'EUR', TimeZone: 'Europe/Berlin', Country: '', Throttle },
+    { ...second, ...same, Currency: 'USD', TimeZone: 'America/New_York', Country: '', Throttle: null },
   ])
 })
 

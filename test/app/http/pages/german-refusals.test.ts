@@ -73,8 +73,8 @@ const forms: readonly Refused[] = [
     says: 'ist mehr, als da ist: CHAIR hat einen Bestand von 1, und 7 sind bestellt',
   },
   {
-    page: `${order}/payments`,
-    fields: { TransactionType: 'Refund', TransactionAmount: '5' },
+    page: `${order}/refund`,
+    fields: { TransactionAmount: '5' },
     says: 'kann nicht erstattet werden',
   },
   { page: `${order}/returns/new`, fields: { 'Item.{line}.ReturnQuantity': '9' }, says: 'darf höchstens 3 sein' },

@@ -1,18 +1,17 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { createStore } from '../../../../src/access/people/create-store.ts'
-import { buildApp } from '../../../../src/app.ts'
-import { connect } from '../../../../src/foundation/database/client.ts'
 import { serviceOf } from '../../../../src/http/pages/records/services.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { columnsOf } from '../../../../src/shop/csv/lines/columns.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
+import { storeInput } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
-import { openLine } from '../../../support/line.ts'
+import { otherProcess } from '../../../support/other-process.ts'
 import { type CallOptions, type Method, sharedServer, type TestStore } from '../../../support/store.ts'
+import { importInto } from '../../engine/transfer/fixture.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
 // Idempotency-Key: whatever happens between a request and its answer, sending it again changes nothing twice.
@@ -340,17 +339,9 @@ describe('SKUInfo.StockAdjust adds to the stock that there is', () => {
   })
 
   test('is no column of files, no field of forms, and not imported', async () => {
-    const line = JSON.stringify({
-      service: 'Products',
-      record: { SKUInfo: { CatalogID: 9, SKU: 'X', Name: 'X', StockAdjust: 3 } },
-    })
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/import`,
-      headers: { authorization: `Bearer ${server.services.operatorKey}`, 'content-type': 'application/x-ndjson' },
-      payload: `${line}\n`,
-    })
-    expect(answer.body).toContain('StockAdjust cannot be imported: leave it out')
+    const record = { SKUInfo: { CatalogID: 9, SKU: 'X', Name: 'X', StockAdjust: 3 } }
+    const { warned, refused } = await importInto(server, shop, [{ service: 'Products', record }])
+    expect(JSON.stringify([warned, refused])).toContain('StockAdjust cannot be imported: leave it out')
     expect(columnsOf(products).map(({ name }) => name)).not.toContain('SKUInfo.StockAdjust')
     expect(serviceOf(products).values.map(({ path }) => path.join('.'))).not.toContain('SKUInfo.StockAdjust')
   })
@@ -408,12 +399,7 @@ describe('a key stands for one request', () => {
 
   test('per store and application', async () => {
     const { services } = server
-    const other = await createStore(services, {
-      Name: 'Other',
-      SecureURL: `https://other-${shop.store.id}.example`,
-      Email: 'merchant@shop.example',
-      Password: 'correct horse battery',
-    })
+    const other = await createStore(services, storeInput())
     const application = await registerApplication(services, { Name: 'Other' })
     const ids = [
       [shop.store, shop.application],
@@ -576,10 +562,8 @@ describe('a 5xx is not stored', () => {
   ])(
     'where a change was made but the word of it lost, %s, the retry tells of it and makes no other',
     async (_name, names, status, statuses) => {
-      const line = await openLine(server.database.url)
-      const db = connect(line.url, { poolMax: 1 })
-      const authenticator = createAuthenticator({ db, secrets: server.services.secrets, now: server.services.now })
-      const app = buildApp({ ...server.services, db, authenticator })
+      const { app, cutAfterCommit, close } = await otherProcess(server)
+      onTestFinished(close)
       const post = () =>
         app.inject({
           method: 'POST',
@@ -587,21 +571,15 @@ describe('a 5xx is not stored', () => {
           headers: { ...shop.credentials, 'idempotency-key': 'key' },
           payload: names.map((ManufacturerName) => ({ ManufacturerName })),
         })
-      try {
-        line.cutAfterCommit()
-        const lost = await post()
-        expect([lost.statusCode, isReplay(lost), statusesOf(lost)]).toEqual([status, false, statuses])
-        expect(await manufacturers()).toEqual(['one', 'two', 'three', ...names])
-        for (const _ of [1, 2]) {
-          const again = await post()
-          expect([again.statusCode, isReplay(again), statusesOf(again)]).toEqual([201, true, names.map(() => '201')])
-        }
-        expect(await manufacturers()).toHaveLength(3 + names.length)
-      } finally {
-        await app.close()
-        await db.$disconnect()
-        line.close()
+      cutAfterCommit()
+      const lost = await post()
+      expect([lost.statusCode, isReplay(lost), statusesOf(lost)]).toEqual([status, false, statuses])
+      expect(await manufacturers()).toEqual(['one', 'two', 'three', ...names])
+      for (const _ of [1, 2]) {
+        const again = await post()
+        expect([again.statusCode, isReplay(again), statusesOf(again)]).toEqual([201, true, names.map(() => '201')])
       }
+      expect(await manufacturers()).toHaveLength(3 + names.length)
     },
   )
 

@@ -14,7 +14,6 @@ import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts
 import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { operator } from '../../../support/actors.ts'
 import { workerDatabase } from '../../../support/database.ts'
-import { operatorKey } from '../../../support/services.ts'
 import { developerIn } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { registered } from '../../http/pages/developers/fixture.ts'
@@ -221,9 +220,8 @@ describe('a test store', () => {
   })
 
   test('is marked where operators see stores', async () => {
-    const headers = { authorization: `Bearer ${operatorKey}` }
     const shop = await server.openStore()
-    const stores: { Id: number }[] = (await server.app.inject({ url: '/admin/stores', headers })).json()
+    const stores: { Id: number }[] = (await server.operate('GET', '/admin/stores')).json()
     expect(stores.find(({ Id }) => Id === store.Id)).toMatchObject({ TestStore: true })
     expect(stores.find(({ Id }) => Id === shop.store.id)).not.toHaveProperty('TestStore')
   })
@@ -397,10 +395,8 @@ describe('the switch', () => {
   test('of the operator ends making and receiving, at once, and is in the audit log', async () => {
     const store = await made()
     const inbox = (await developer.call('POST', '/developers/inboxes', { Name: 'Off' })).json()
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const put = (TestStores: boolean) =>
-      server.app.inject({ method: 'PUT', url: '/admin/switches', headers, payload: { TestStores } })
-    expect((await server.app.inject({ url: '/admin/switches', headers })).json()).toEqual({ TestStores: true })
+    const put = (TestStores: boolean) => server.operate('PUT', '/admin/switches', { TestStores })
+    expect((await server.operate('GET', '/admin/switches')).json()).toEqual({ TestStores: true })
     expect((await put(false)).json()).toEqual({ TestStores: false })
     expect((await put(false)).json()).toEqual({ TestStores: false })
     const answers = await Promise.all([

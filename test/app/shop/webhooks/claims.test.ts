@@ -6,8 +6,9 @@ import { claimDue, DUE_MAX, findDue } from '../../../../src/shop/webhooks/dispat
 import type { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { SLOT_BYTES } from '../../../../src/shop/webhooks/dispatch/slots.ts'
 import { newSealedSecret } from '../../../../src/shop/webhooks/secret.ts'
+import { holdAnswers } from '../../../support/receiver.ts'
 import { shared } from '../../../support/shared.ts'
-import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
+import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { allotted, CUSTOMER_NEW, claimAll, hold, MINUTE_MS, openStage, SECOND_MS } from './dispatch-stage.ts'
 
 let receiver: Receiver
@@ -98,8 +99,7 @@ describe('a process that is killed', () => {
   test('does not keep a notification from being repeated under the same id, and decides nothing when it lives on', async () => {
     const webhook = await addWebhook()
     await stage.addEvent(storeId)
-    const { release, answer } = held(status(500))
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver, status(500))
     const frozen = stage.openProcess()
     const first = frozen.dispatcher.settle()
     await receiver.came(1)
@@ -168,7 +168,7 @@ describe('claiming', () => {
 
   test('reaches a webhook behind more of others than one statement finds', async () => {
     const otherStore = await stage.addStore()
-    const hanging = await openReceiver(held().answer)
+    const hanging = await openReceiver(() => {})
     await stage.db.$executeRaw`
       INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt",
         "updatedBy", "secretSealed")
@@ -242,8 +242,7 @@ describe('slots', () => {
     const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
     await earn(dispatcher)
     const other = await addWebhook({ url: quick.url })
-    const { release, answer } = held()
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver)
     await stage.addEvents(storeId, 50)
     dispatcher.start()
     await quick.came(50)
@@ -295,8 +294,7 @@ describe('slots', () => {
         INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
         SELECT ${store}, 28, 1, '"' || repeat('x', ${64 * SLOT_BYTES - 2}::int) || '"', ${stage.now()}`
     }
-    const { release, answer } = held()
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver)
     const { dispatcher } = stage.openProcess({ pollMs: 600_000, outbound: { lookup: async () => ['127.0.0.1'] } })
     dispatcher.start()
     // Of 250 slots for webhooks that are not proven: three times 64, and one more because 58 were free.
@@ -323,7 +321,7 @@ describe('200 receivers that never answer', () => {
 
   /** Each has more to send than a webhook has slots. */
   async function addBad(webhookOf: (index: number) => BadWebhook): Promise<Receiver> {
-    const bad = await openReceiver(held().answer)
+    const bad = await openReceiver(() => {})
     const webhooks = Array.from({ length: 200 }, (_, index) => webhookOf(index))
     for (const { host, ...webhook } of webhooks) {
       const url = bad.url.replace('127.0.0.1', host)
@@ -404,8 +402,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const webhook = await addWebhook()
     const other = await addWebhook()
     await stage.addEvent(storeId)
-    const { release, answer } = held()
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver)
     const settled = settle()
     await receiver.came(2)
     await stage.db.webhook.delete({ where: key(webhook) })
@@ -420,8 +417,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const webhook = await addWebhook()
     const other = await addWebhook()
     await stage.addEvent(storeId)
-    const { release, answer } = held()
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver)
     const settled = settle()
     await receiver.came(2)
     const commit = await hold(stage.db, (tx) => tx.webhook.delete({ where: key(webhook) }))
@@ -439,8 +435,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const other = await addWebhook({ url: later.url })
     await stage.addEvent(storeId)
     const commit = await hold(stage.db, (tx) => tx.webhook.update({ where: key(webhook), data: { name: 'Another' } }))
-    const { release, answer } = held()
-    later.answer = answer
+    const { release } = holdAnswers(later)
     receiver.answer = (response) => response.writeHead(500).end(release)
     const settled = settle()
     await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 1)
@@ -456,8 +451,7 @@ describe('a webhook that changes while an attempt is under way', () => {
   test('disabled: an answer that comes all the same is what counts', async () => {
     const [good, bad] = [await addWebhook(), await addWebhook()]
     await stage.addEvent(storeId)
-    const { release, answer } = held()
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver)
     const settled = settle()
     await receiver.came(2)
     // As whoever disables a webhook does.
@@ -475,8 +469,7 @@ describe('a webhook that changes while an attempt is under way', () => {
   test('disabled, and the attempt fails: the delivery stays given up', async () => {
     const webhook = await addWebhook()
     await stage.addEvent(storeId)
-    const { release, answer } = held(status(500))
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver, status(500))
     const settled = settle()
     await receiver.came(1)
     const data = { state: 'failed', dueAt: null, endedAt: stage.now(), reason: 'The webhook was disabled' }
@@ -491,8 +484,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const webhook = await addWebhook()
     await pendingOf(webhook)
     await stage.db.delivery.updateMany({ data: { attempts: 9 } })
-    const { release, answer } = held(status(500))
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver, status(500))
     const settled = settle()
     await receiver.came(1)
     const newRound = { triesBefore: 10, dueAt: new Date(stage.clock.ms + SECOND_MS) }
@@ -508,8 +500,7 @@ describe('stopping', () => {
   test('waits for what is under way and writes it, and begins nothing more', async () => {
     const webhook = await addWebhook()
     await stage.addEvents(storeId, 2)
-    const { release, answer } = held()
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver)
     const { dispatcher, end } = stage.openProcess()
     dispatcher.start()
     await receiver.came(1)
@@ -539,8 +530,7 @@ describe('stopping', () => {
   test('releases what does not end in time: another process sends it at once, as the same attempt', async () => {
     const webhook = await addWebhook()
     await stage.addEvent(storeId)
-    const { release, answer } = held(status(500))
-    receiver.answer = answer
+    const { release } = holdAnswers(receiver, status(500))
     const stopping = stage.openProcess({ stopMs: 0 })
     stopping.dispatcher.start()
     await receiver.came(1)

@@ -52,15 +52,3 @@ export async function openReceiver(answer: Answer = status(200)): Promise<Receiv
 export function status(code: number, headers: Record<string, string> = {}, body: string | Buffer = ''): Answer {
   return (response) => response.writeHead(code, headers).end(body)
 }
-
-/** Keeps answers until `release`, so that a test decides what happens meanwhile. */
-export function held(answer: Answer = status(200)) {
-  const released = Promise.withResolvers<void>()
-  return {
-    release: () => released.resolve(),
-    answer: (async (response, arrival) => {
-      await released.promise
-      await answer(response, arrival)
-    }) satisfies Answer as Answer,
-  }
-}

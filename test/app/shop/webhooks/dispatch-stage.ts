@@ -15,6 +15,7 @@ import { Dispatcher, type DispatcherOptions } from '../../../../src/shop/webhook
 import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { type Allotment, Slots } from '../../../../src/shop/webhooks/dispatch/slots.ts'
 import { newSealedSecret } from '../../../../src/shop/webhooks/secret.ts'
+import { storeInput } from '../../../support/access.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { signingSecrets } from '../../../support/signing-secrets.ts'
 import type { Arrival } from './dispatch-receiver.ts'
@@ -99,16 +100,8 @@ export async function openStage() {
   }
 
   async function addStore(): Promise<number> {
-    const number = ++serial
-    const { id } = await createStore(
-      { db, secrets, now, defaultTimeZone: 'America/New_York' },
-      {
-        Name: `Shop ${number}`,
-        SecureURL: `https://shop-${number}.example`,
-        Email: 'merchant@shop.example',
-        Password: 'correct horse battery',
-      },
-    )
+    const services = { db, secrets, now, defaultTimeZone: 'America/New_York' }
+    const { id } = await createStore(services, { ...storeInput(), Name: `Shop ${++serial}` })
     return id
   }
 

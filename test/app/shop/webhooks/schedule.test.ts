@@ -3,21 +3,10 @@ import type { Webhook } from '../../../../src/foundation/database/generated/clie
 import { leases } from '../../../../src/foundation/database/leases.ts'
 import { nextTry } from '../../../../src/foundation/outbound/retry-schedule.ts'
 import { untilItWaits } from '../../../support/held.ts'
-import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
+import { holdAnswers } from '../../../support/receiver.ts'
+import { retryWaits as waits } from '../../../support/retry-waits.ts'
+import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
-
-/** The Standard Webhooks specification's, but for the first attempt, which is made at once. */
-const waits = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-]
 
 const at = new Date('2026-03-01T12:00:00Z')
 const waited = (date: Date | null) => (date === null ? null : date.getTime() - at.getTime())
@@ -286,8 +275,7 @@ describe('with a moved clock', () => {
           data: { failingSince, lastFailedAt: failingSince && stage.now() },
         })
         await stage.addEvent(storeId)
-        const { release, answer } = held(status(code))
-        receiver.answer = answer
+        const { release } = holdAnswers(receiver, status(code))
         const settled = settle()
         await receiver.came(1)
         await stage.db.webhook.update({ where: key(), data: { url: 'http://127.0.0.1:1/moved' } })
@@ -315,8 +303,7 @@ describe('with a moved clock', () => {
       const failingSince = new Date(stage.clock.ms - 5 * DAY_MS)
       await stage.db.webhook.update({ where: key(), data: { failingSince } })
       await stage.addEvent(storeId)
-      const { release, answer } = held(status(500))
-      receiver.answer = answer
+      const { release } = holdAnswers(receiver, status(500))
       const settled = settle()
       await receiver.came(1)
       await stage.db.webhook.update({ where: key(), data: { failingSince: null } })
@@ -327,8 +314,7 @@ describe('with a moved clock', () => {
 
     test('who disables it at the same moment is not overruled', async () => {
       await stage.addEvent(storeId)
-      const { release, answer } = held(status(410))
-      receiver.answer = answer
+      const { release } = holdAnswers(receiver, status(410))
       const settled = settle()
       await receiver.came(1)
       const disabledAt = new Date(stage.clock.ms - MINUTE_MS)

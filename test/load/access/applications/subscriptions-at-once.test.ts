@@ -24,7 +24,7 @@ import {
 } from '../../../app/access/applications/subscribing.ts'
 import { openAccess, type Services } from '../../../support/access.ts'
 import { untilItWaits } from '../../../support/held.ts'
-import { type Answer, held, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { type Answer, holdAnswers, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { type Run, runProgram } from '../../../support/run-server.ts'
 
 // Double clicks, two processes, and a kill between the callback and what it allows.
@@ -56,8 +56,7 @@ beforeEach(async () => {
   scene = await storeAndApplication(services, receiver.url)
 })
 afterEach(async () => {
-  child?.process.kill('SIGKILL')
-  await child?.exited
+  await child?.end('SIGKILL')
   child = undefined
   await receiver.close()
 })
@@ -88,8 +87,7 @@ function twenty<T>(work: (process: Services) => Promise<T>): Promise<PromiseSett
 
 /** Twenty at once while the application thinks, and one that comes later; then it says `answered`. What became of each. */
 async function whileItThinks<T>(answered: Answer, work: (process: Services) => Promise<T>) {
-  const { answer, arrived, release } = held(answered)
-  receiver.answer = answer
+  const { arrived, release } = holdAnswers(receiver, answered)
   const all = twenty(work)
   await arrived
   const late = watched(others)
@@ -159,8 +157,7 @@ describe('twenty at once, in two processes', () => {
 describe('who comes while another asks', () => {
   test('and wants the application back waits for the removal, and gets a token of its own', async () => {
     const first = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const unsubscribing = unsubscribe(services, removal(first.id))
     await arrived
     const { process, waits } = watched(others)
@@ -176,8 +173,7 @@ describe('who comes while another asks', () => {
 
   test('and wants to keep the application keeps its token when the removal is refused', async () => {
     const first = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held(status(500))
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver, status(500))
     const unsubscribing = unsubscribe(services, removal(first.id)).catch((error) => error)
     await arrived
     const { process, waits } = watched(others)
@@ -190,8 +186,7 @@ describe('who comes while another asks', () => {
 
   test('and removes all the same does so, whatever the other hears', async () => {
     const { id } = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held(status(500))
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver, status(500))
     const unsubscribing = unsubscribe(services, removal(id)).catch((error) => error)
     await arrived
     const { process, waits } = watched(others)
@@ -298,8 +293,7 @@ describe('after a process was killed', () => {
     child = runProgram(process.execPath, [program, access.url, secretKey, String(storeId), publicKey], {})
     await untilItWaits(services, child.exited)
     if (child.process.exitCode !== null) throw new Error(child.output())
-    child.process.kill('SIGKILL')
-    await child.exited
+    await child.end('SIGKILL')
     await blocker.query('ROLLBACK')
     await blocker.end()
     expect(await leftOf(services, scene)).toEqual({ ...nothing, handshakes: 1 })
@@ -315,8 +309,7 @@ describe('after a process was killed', () => {
 
 describe('a process that was taken for dead, and lives', () => {
   test('gets the same token as the one that took over, and changes nothing any more', async () => {
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const slow = subscribe(services, scene.wanted)
     await arrived
     access.clock.ms += CLAIM_OVER_MS
@@ -330,13 +323,12 @@ describe('a process that was taken for dead, and lives', () => {
   })
 
   test('is heard no more, while the one that took over still asks', async () => {
-    const [first, second] = [held(status(500)), held()]
-    receiver.answer = first.answer
+    const first = holdAnswers(receiver, status(500))
     const { process, waits } = watched(services)
     const slow = subscribe(process, scene.wanted)
     await first.arrived
     access.clock.ms += CLAIM_OVER_MS
-    receiver.answer = second.answer
+    const second = holdAnswers(receiver)
     const quick = subscribe(others, scene.wanted)
     await second.arrived
     first.release()
@@ -351,8 +343,7 @@ describe('a process that was taken for dead, and lives', () => {
   })
 
   test('does not take away what the one that took over was allowed', async () => {
-    const { answer, arrived, release } = held(status(500))
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver, status(500))
     const slow = subscribe(services, scene.wanted)
     await arrived
     access.clock.ms += CLAIM_OVER_MS
@@ -381,8 +372,7 @@ describe('what is deleted while the application thinks', () => {
     ['application', 'unknown-reference'],
     ['store', 'not-found'],
   ] as const)('the %s: nobody is subscribed, and the refusal says so', async (which, code) => {
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const subscribing = subscribe(services, scene.wanted).catch((error) => error)
     await arrived
     const waiting = subscribe(others, scene.wanted).catch((error) => error)
@@ -395,8 +385,7 @@ describe('what is deleted while the application thinks', () => {
 
   test.each(['application', 'store'] as const)('the %s: what was to be removed is', async (which) => {
     const { id } = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const unsubscribing = unsubscribe(services, removal(id))
     await arrived
     await deleteIt(which)
@@ -407,8 +396,7 @@ describe('what is deleted while the application thinks', () => {
 
   test('the subscription, by what another process was allowed: what was to be removed is', async () => {
     const { id } = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
+    const { arrived, release } = holdAnswers(receiver)
     const unsubscribing = unsubscribe(services, removal(id))
     await arrived
     access.clock.ms += CLAIM_OVER_MS

@@ -5,7 +5,7 @@ import { writeMail } from '../../../../src/access/mail/write.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 import { type MailReceiver, openMailReceiver } from '../../../support/mail-receiver.ts'
-import { freePort, programEnv, type Run, runProgram, runServer } from '../../../support/run-server.ts'
+import { freePort, programEnv, type Run, runProgram, runServer, serverKeys } from '../../../support/run-server.ts'
 import { servicesOn } from '../../../support/services.ts'
 
 /** MAIL_KILLS=100 for a longer look. */
@@ -13,7 +13,6 @@ const KILLS = Number(process.env.MAIL_KILLS ?? 20)
 const MAILS = 10 * KILLS
 /** The most mails that a process sends before it is killed, so that the kills are over before the mails are. */
 const ARRIVALS_MAX = 4
-const secretKey = 'secret-key-of-the-tests-secret-key'
 /** A whole server waits for 3 s until one that was killed does not count any more, so that many of them would take minutes. */
 const program = fileURLToPath(new URL('sending-child.ts', import.meta.url))
 
@@ -45,8 +44,7 @@ afterAll(async () => {
 const mailSettings = ({ receiver }: Place) => ({ SMTP_URL: receiver.url, MAIL_FROM: 'mail@shop.example' })
 
 async function killed(run: Run | undefined): Promise<void> {
-  run?.process.kill('SIGKILL')
-  await run?.exited
+  await run?.end('SIGKILL')
 }
 
 test(`of ${MAILS} mails none is lost by ${KILLS} kills, and what arrives again has the same Message-ID`, async () => {
@@ -67,7 +65,7 @@ test(`of ${MAILS} mails none is lost by ${KILLS} kills, and what arrives again h
       // Every other time the process is killed before the mail server has answered.
       const isAnswered = kills % 2 === 0
       const arrived = arrival(place.receiver, 1 + Math.floor(randomizer.next() * ARRIVALS_MAX))
-      const run = runProgram(process.execPath, [program, database.url, secretKey, place.receiver.url], {
+      const run = runProgram(process.execPath, [program, database.url, serverKeys.SECRET_KEY, place.receiver.url], {
         env: programEnv,
       })
       place.runs.push(run)
@@ -85,8 +83,7 @@ test(`of ${MAILS} mails none is lost by ${KILLS} kills, and what arrives again h
     ...mailSettings(places[0]),
     PORT: String(await freePort()),
     DATABASE_URL: database.url,
-    SECRET_KEY: secretKey,
-    OPERATOR_KEY: 'operator-key-of-the-tests',
+    ...serverKeys,
   })
   const areSent = async () => expect(await db.mail.count({ where: { state: 'sent' } })).toBe(MAILS)
   await vi.waitFor(areSent, { timeout: 60_000, interval: 200 })
@@ -99,7 +96,7 @@ test(`of ${MAILS} mails none is lost by ${KILLS} kills, and what arrives again h
 }, 180_000)
 
 async function writeMails(): Promise<void> {
-  const services = servicesOn(database.db, { ...mailSettings(places[0]), SECRET_KEY: secretKey })
+  const services = servicesOn(database.db, { ...mailSettings(places[0]), ...serverKeys })
   await inTransaction(database.db, async (tx) => {
     for (let index = 0; index < MAILS; index++) {
       const to = `person-${index}@shop.example`

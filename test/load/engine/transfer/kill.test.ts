@@ -4,63 +4,47 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStore } from '../../../../src/access/people/create-store.ts'
 import { callServer, type Server } from '../../../../src/cli/server.ts'
 import { readLines } from '../../../../src/engine/transfer/lines.ts'
+import { storeInput } from '../../../support/access.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 import { importLines } from '../../../support/import.ts'
-import { freePort, type Run, runServer } from '../../../support/run-server.ts'
 import { servicesOn } from '../../../support/services.ts'
+import { type ServerProcess, serverProcess } from '../../shop/webhooks/server-process.ts'
 
 const ORDERS = 3_000
 const ITEMS = 8
 
 let database: TestDatabase
 let server: Server
-let run: Run | undefined
+let running: ServerProcess
 
 beforeAll(async () => {
   database = await cloneDatabase()
   const services = servicesOn(database.db)
-  const { id } = await createStore(services, {
-    Name: 'Killed',
-    SecureURL: 'https://killed.example',
-    Email: 'merchant@killed.example',
-    Password: 'correct horse battery',
-  })
-  server = { baseUrl: `http://127.0.0.1:${await freePort()}`, operatorKey: services.operatorKey, storeId: id }
+  const { id } = await createStore(services, storeInput())
+  running = await serverProcess(database.url)
+  server = { baseUrl: running.baseUrl, operatorKey: services.operatorKey, storeId: id }
 })
 afterAll(async () => {
-  run?.process.kill('SIGKILL')
-  await run?.exited
+  await running?.kill()
   await database?.drop()
 })
 
 test('an import that kill -9 ends is complete, with nothing doubled and nothing partial, after it is run again', async () => {
-  await startServer()
+  await running.start()
   await importUntilStored()
-  run?.process.kill('SIGKILL')
-  await run?.exited
+  await running.kill()
 
   const left = await counts()
   expect(left.orders).toBeGreaterThan(0)
   expect(left.orders).toBeLessThan(ORDERS)
   expect([left.items, left.shipments]).toEqual([left.orders * ITEMS, left.orders])
 
-  await startServer()
+  await running.start()
   const { counts: done, refused } = await importLines(server, orders())
   expect(refused).toEqual([])
   expect(done).toEqual({ lines: ORDERS, stored: ORDERS, refused: 0 })
   expect(await counts()).toEqual({ orders: ORDERS, items: ORDERS * ITEMS, shipments: ORDERS })
 }, 120_000)
-
-async function startServer(): Promise<void> {
-  run = runServer({
-    PORT: new URL(server.baseUrl).port,
-    DATABASE_URL: database.url,
-    OPERATOR_KEY: server.operatorKey,
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
-    LOG_LEVEL: 'error',
-  })
-  await run.shows('Base address')
-}
 
 /** Sends all lines but the last, and waits until some are stored: the import cannot have ended when this returns. */
 async function importUntilStored(): Promise<void> {

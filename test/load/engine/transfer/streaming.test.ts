@@ -2,24 +2,19 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { Client } from 'undici'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { exportRecords } from '../../../../src/engine/transfer/export.ts'
 import { importRecords } from '../../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../../src/engine/transfer/lines.ts'
 import { writeText } from '../../../../src/http/operator/transfer.ts'
 import { transferredResources } from '../../../../src/shop/registry.ts'
-import { exportOf, importInto, operator } from '../../../app/engine/transfer/fixture.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { exportOf, importInto, operator, productLine as product } from '../../../app/engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 
-let server: TestServer
 let shop: TestStore
-let baseUrl: string
 
-beforeAll(async () => {
-  server = await openServer()
-  baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
 beforeEach(async () => {
   shop = await server.openStore()
 })
@@ -187,13 +182,6 @@ function startImport() {
       end: () => writer.close(),
       destroy: () => controller.abort(),
     },
-  }
-}
-
-function product(id: number, length = 10) {
-  return {
-    service: 'Products',
-    record: { SKUInfo: { CatalogID: id, SKU: `S-${id}`, Name: `Product ${id}` }, Description: 'd'.repeat(length) },
   }
 }
 

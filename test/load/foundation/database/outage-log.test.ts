@@ -5,9 +5,7 @@ import { readSandboxFile, type SandboxFile } from '../../../../src/foundation/pr
 import { envelope, request as soapRequest } from '../../../app/http/soap/support.ts'
 import { createDatabase, onServer } from '../../../support/database.ts'
 import { openGate } from '../../../support/gate.ts'
-import { freePort, type Run, runServer, temporaryFolder } from '../../../support/run-server.ts'
-
-const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
+import { freePort, type Run, runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
 
 /** What each part of the process that asks the database by itself logs when it cannot. */
 const background = [
@@ -33,14 +31,13 @@ beforeAll(async () => {
   gate = await openGate(database.url)
   const port = await freePort()
   base = `http://127.0.0.1:${port}`
-  const settings = { ...keys, DATABASE_URL: gate.url, DATA_DIR: dataDir, SANDBOX: 'true', LOG_LEVEL: 'debug' }
+  const settings = { ...serverKeys, DATABASE_URL: gate.url, DATA_DIR: dataDir, SANDBOX: 'true', LOG_LEVEL: 'debug' }
   run = runServer({ ...settings, PORT: String(port) })
   await run.shows('All keys')
   sandbox = (await readSandboxFile(dataDir)) as SandboxFile
 }, 60_000)
 afterAll(async () => {
-  run?.process.kill('SIGTERM')
-  await run?.exited
+  await run?.end()
   await gate?.close()
   await database?.drop()
   rmSync(dataDir, { recursive: true, force: true })
@@ -75,7 +72,7 @@ function rest(path: string, init: RequestInit = {}, privateKey = sandbox.applica
 const json = { 'content-type': 'application/json' }
 const html = { accept: 'text/html' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
-const operator = { authorization: `Bearer ${keys.OPERATOR_KEY}` }
+const operator = { authorization: `Bearer ${serverKeys.OPERATOR_KEY}` }
 
 function cartApi(userKey: string): Promise<Response> {
   const shop = { store: { ...sandbox.store, userKey } } as unknown as Parameters<typeof soapRequest>[0]

@@ -58,8 +58,7 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
     }, 60_000)
     afterAll(async () => {
       await server?.close()
-      pooler?.process.kill('SIGKILL')
-      await pooler?.exited
+      await pooler?.end('SIGKILL')
       await postgres?.stop()
       await rm(folder, { recursive: true, force: true })
     })

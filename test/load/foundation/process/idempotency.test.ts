@@ -6,10 +6,11 @@ import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { createRecord } from '../../../../src/engine/changing/change.ts'
 import { locks } from '../../../../src/foundation/database/advisory-locks.ts'
 import { products as catalogue } from '../../../../src/shop/resources/products/products.ts'
+import { storeInput } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
-import { freePort, type Run, runServer } from '../../../support/run-server.ts'
 import { operatorKey, servicesOn } from '../../../support/services.ts'
+import { type ServerProcess, serverProcess } from '../../shop/webhooks/server-process.ts'
 
 // What Idempotency-Key promises, with processes that die and several of them on one database.
 
@@ -25,7 +26,7 @@ interface Result {
 let database: TestDatabase
 let storeId: number
 let credentials: Record<string, string>
-const running: { run: Run; baseUrl: string }[] = []
+const running: ServerProcess[] = []
 
 beforeAll(async () => {
   database = await cloneDatabase()
@@ -34,39 +35,21 @@ afterAll(() => database?.drop())
 
 beforeEach(async () => {
   const services = servicesOn(database.db)
-  const store = await createStore(services, {
-    Name: 'Killed',
-    SecureURL: `https://killed-${running.length}-${Date.now()}.example`,
-    Email: 'merchant@killed.example',
-    Password: 'correct horse battery',
-  })
-  const { publicKey, privateKey } = await registerApplication(services, {
-    Name: 'Retrying',
-    Throttle: { capacity: 1_000_000, leakPerSecond: 10_000 },
-  })
+  const store = await createStore(services, storeInput())
+  const Throttle = { capacity: 1_000_000, leakPerSecond: 10_000 }
+  const { publicKey, privateKey } = await registerApplication(services, { Name: 'Retrying', Throttle })
   const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operator })
   storeId = store.id
   credentials = { secureurl: store.secureUrl, privatekey: privateKey, token }
 })
 afterEach(async () => {
-  for (const { run } of running.splice(0)) {
-    run.process.kill('SIGKILL')
-    await run.exited
-  }
+  for (const server of running.splice(0)) await server.kill()
 })
 
-async function startServer() {
-  const port = await freePort()
-  const run = runServer({
-    PORT: String(port),
-    DATABASE_URL: database.url,
-    OPERATOR_KEY: operatorKey,
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
-    LOG_LEVEL: 'error',
-  })
-  const server = { run, baseUrl: `http://127.0.0.1:${port}` }
+async function startServer(): Promise<ServerProcess> {
+  const server = await serverProcess(database.url)
   running.push(server)
-  await run.shows('Base address')
+  await server.start()
   return server
 }
 
@@ -165,8 +148,7 @@ async function killWithin(
     await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
     expect((await send(next, change)).status).toBe(409)
     const alive = await processLocks()
-    server.run.process.kill('SIGKILL')
-    await server.run.exited
+    await server.kill()
     // An idle connection that is lost ends within milliseconds; a retry before that is told to come back.
     await vi.waitFor(async () => expect(await processLocks()).toBe(alive - 1), { timeout: 20_000 })
     expect(await cutOff).toBe('cut off')

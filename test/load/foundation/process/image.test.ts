@@ -14,7 +14,7 @@ import {
   programs15,
   startPostgres15,
 } from '../../../support/postgres-15.ts'
-import { freePort, type Run, runProgram, temporaryFolder } from '../../../support/run-server.ts'
+import { freePort, type Run, runProgram, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
 
 const execute = promisify(execFile)
 const project = fileURLToPath(new URL('../../../..', import.meta.url))
@@ -38,8 +38,7 @@ describe.skipIf(!hasPostgres15)(`the image (needs PostgreSQL 15 in ${programs15}
   }, 300_000)
 
   afterAll(async () => {
-    server?.process.kill('SIGTERM')
-    await server?.exited
+    await server?.end()
     await database?.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -55,8 +54,7 @@ describe.skipIf(!hasPostgres15)(`the image (needs PostgreSQL 15 in ${programs15}
       PUBLIC_URL: 'https://api.shop.example',
       TRUST_PROXY: '127.0.0.1',
       DATABASE_URL: database.url,
-      SECRET_KEY: 'secret-key-of-the-tests-secret-key',
-      OPERATOR_KEY: 'operator-key-of-the-tests',
+      ...serverKeys,
       SANDBOX: 'true',
     })
     const [program = '', ...args] = image.command

@@ -2,9 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDatabase } from '../../../support/database.ts'
-import { runServer, temporaryFolder } from '../../../support/run-server.ts'
-
-const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
+import { runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
@@ -16,15 +14,14 @@ test('the folders of archives and backups, and their files, are the owner’s al
   const [archive, backups, open] = ['archive', join('disk', 'backups'), 'open'].map((name) => join(folder, name))
   mkdirSync(String(open))
   chmodSync(String(open), 0o755)
-  const settings = { ...keys, DATABASE_URL: url, DATA_DIR: folder, PORT: '0', SANDBOX: 'true' }
+  const settings = { ...serverKeys, DATABASE_URL: url, DATA_DIR: folder, PORT: '0', SANDBOX: 'true' }
   const age = { LEDGER_DAYS: '730', AUDIT_DAYS: '730', HISTORY_DAYS: '730' }
 
   const first = runServer({ ...settings, ...age, ARCHIVE_DIR: String(archive), BACKUP_DIR: String(backups) })
   // The sandbox has movements that are older.
   await first.shows('"msg":"old rows were archived"')
   await first.shows('"msg":"the database was backed up"')
-  first.process.kill('SIGTERM')
-  expect(await first.exited).toBe(0)
+  expect(await first.end()).toBe(0)
   expect(first.output()).not.toContain('open to other users')
   for (const made of [String(archive), String(backups)]) {
     expect(modeOf(made)).toBe('700')
@@ -35,8 +32,7 @@ test('the folders of archives and backups, and their files, are the owner’s al
 
   const again = runServer({ ...settings, ...age, ARCHIVE_DIR: String(open), BACKUP_DIR: String(backups) })
   await again.shows('All keys')
-  again.process.kill('SIGTERM')
-  expect(await again.exited).toBe(0)
+  expect(await again.end()).toBe(0)
   expect(modeOf(String(open))).toBe('755')
   expect(again.output().match(/The folder of \w+ is open to other users/g)).toEqual([
     'The folder of ARCHIVE_DIR is open to other users',

@@ -107,10 +107,7 @@ describe.each([caddy, haproxy].filter(({ program }) => isRequired || existsSync(
       ;[proxy] = await Promise.all([start(join(folder, 'proxy'), ports), server.shows('Base address')])
     })
     afterAll(async () => {
-      for (const run of [proxy, server]) {
-        run?.process.kill('SIGTERM')
-        await run?.exited
-      }
+      for (const run of [proxy, server]) await run?.end()
       await agent.close()
       await database.drop()
       await rm(folder, { recursive: true, force: true })

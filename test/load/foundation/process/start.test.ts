@@ -14,10 +14,8 @@ import type { SandboxFile } from '../../../../src/foundation/process/data-folder
 import { makeCertificate } from '../../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 import { startCommand } from '../../../support/run-command.ts'
-import { freePort, programEnv, runProgram } from '../../../support/run-server.ts'
+import { freePort, programEnv, runProgram, serverKeys } from '../../../support/run-server.ts'
 import { newStore, operatorKey, serverRuns } from '../../../support/server-runs.ts'
-
-const secretKey = 'secret-key-of-the-tests-secret-key'
 
 const { folder, port, end, start, failure, get, createStore } = serverRuns()
 
@@ -61,14 +59,12 @@ describe('the sandbox', () => {
       expect(output).toContain(shown)
     }
 
-    first.process.kill('SIGTERM')
-    expect(await first.exited).toBe(0)
+    expect(await first.end()).toBe(0)
     const second = await start()
     const again = await second.shows('All keys')
     expect(sandboxFile()).toEqual(made)
     expect(again).not.toContain('Creating the sandbox')
-    second.process.kill('SIGTERM')
-    await second.exited
+    await second.end()
     for (const secret of secretsOf(made)) expect(first.output() + second.output()).not.toContain(secret)
   })
 })
@@ -83,16 +79,16 @@ describe('a start that cannot be', () => {
   })
   test('a password that the database refuses is not shown', async () => {
     const url = Object.assign(new URL(inject('templateUrl')), { password: 'pass-word-2' })
-    const output = await failure({ DATABASE_URL: url.href, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
+    const output = await failure({ DATABASE_URL: url.href, ...serverKeys })
     expect(output).toMatch(/password authentication failed/)
     expect(output).not.toContain('pass-word-2')
   })
   test('a misspelt setting is told too, because it may be the reason', async () => {
     const DATABASE_URL = 'postgresql://store:pass-word-1@127.0.0.1:1/store'
-    const output = await failure({ DATABASE_URL, SECRETKEY: secretKey, OPERATOR_KEY: operatorKey })
+    const output = await failure({ DATABASE_URL, SECRETKEY: serverKeys.SECRET_KEY, OPERATOR_KEY: operatorKey })
     expect(output).toMatch('Warning: SECRETKEY is not a setting and is ignored. Did you mean SECRET_KEY?\n')
     expect(output).toMatch('Wrong setting: SECRET_KEY is missing')
-    expect(output).not.toContain(secretKey)
+    expect(output).not.toContain(serverKeys.SECRET_KEY)
   })
 })
 
@@ -105,13 +101,12 @@ describe('with DATABASE_URL', () => {
     await end()
     await database.drop()
   })
-  const settings = () => ({ DATABASE_URL: database.url, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
+  const settings = () => ({ DATABASE_URL: database.url, ...serverKeys })
 
   test('another SECRET_KEY than the database was filled under is refused at once', async () => {
     const first = await start(settings())
     await createStore()
-    first.process.kill('SIGTERM')
-    await first.exited
+    await first.end()
     expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
   })
 
@@ -121,8 +116,7 @@ describe('with DATABASE_URL', () => {
     expect(first.output()).not.toContain(operatorKey)
     expect(existsSync(join(folder(), 'data'))).toBe(false)
     expect((await openFirstStore(settings())).code).toBe(0)
-    first.process.kill('SIGTERM')
-    await first.exited
+    await first.end()
     expect((await start(settings())).output()).not.toContain('There is no store yet')
   })
 
@@ -376,8 +370,7 @@ describe('the embedded database', () => {
     const first = await rotate()
     expect(first).toMatch(/^.*keys\.json has a new secret key.*\nA running process still stores.*Restart the server/)
     expect(await statusOf(application, store)).toBe(200)
-    server.process.kill('SIGTERM')
-    await server.exited
+    await server.end()
 
     await start()
     expect(await statusOf(application, store)).toBe(200)

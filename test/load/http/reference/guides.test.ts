@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SandboxFile } from '../../../../src/foundation/process/data-folder.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
-import { freePort, type Run, runProgram, runServer, temporaryFolder } from '../../../support/run-server.ts'
+import { freePort, type Run, runProgram, runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
 
 const examples = fileURLToPath(new URL('../../../../docs/guides/examples/', import.meta.url))
 
@@ -76,8 +76,7 @@ beforeAll(async () => {
   origin = `http://localhost:${port}`
   server = runServer({
     DATABASE_URL: database.url,
-    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
-    OPERATOR_KEY: 'operator-key-of-the-tests',
+    ...serverKeys,
     DATA_DIR: folder,
     HOST: '127.0.0.1',
     PORT: String(port),
@@ -101,8 +100,7 @@ beforeAll(async () => {
   await operate('PUT', '/admin/applications/1', { Throttle: { Capacity: 10_000, LeakPerSecond: 1_000 } })
 }, 120_000)
 afterAll(async () => {
-  server?.process.kill('SIGTERM')
-  await server?.exited
+  await server?.end()
   await database?.drop()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -292,8 +290,7 @@ describe.each(found)('in $name', (language) => {
       expect(answer.status).toBe(401)
       expect(receiver.output()).not.toContain('666')
     } finally {
-      receiver.process.kill('SIGKILL')
-      await receiver.exited
+      await receiver.end('SIGKILL')
       await services(`/Webhooks/${id}`, 'DELETE')
     }
   })
@@ -349,12 +346,9 @@ test('a CI makes a test store, sells in it, resets it and throws it away, also w
   const [example = ''] = readdirSync(join(examples, 'test-in-ci'))
   const file = join(examples, 'test-in-ci', example)
   const { email: Email, password: Password } = sandbox.developer
-  const json = { 'content-type': 'application/json' }
-  const signedIn = await fetch(`${origin}/developers/sign-in`, {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify({ Email, Password }),
-  })
+  const headers = { 'content-type': 'application/json' }
+  const account = { method: 'POST', headers, body: JSON.stringify({ Email, Password }) }
+  const signedIn = await fetch(`${origin}/developers/sign-in`, account)
   const cookie = signedIn.headers.getSetCookie().map((each) => each.split(';', 1)[0])
   const path = '/developers/account/tokens'
   const made = await ask(path, 'POST', { cookie: cookie.join('; ') }, { Name: 'CI', Days: 1 })

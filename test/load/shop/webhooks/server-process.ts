@@ -1,5 +1,4 @@
-import { freePort, type Run, runServer } from '../../../support/run-server.ts'
-import { operatorKey } from '../../../support/services.ts'
+import { freePort, type Run, runServer, serverKeys } from '../../../support/run-server.ts'
 
 /** The server in a process of its own, which a test may kill and start again. */
 export interface ServerProcess {
@@ -27,8 +26,7 @@ export async function serverProcess(
       const run = runServer({
         PORT: String(port),
         DATABASE_URL: databaseUrl,
-        OPERATOR_KEY: operatorKey,
-        SECRET_KEY: 'secret-key-of-the-tests-secret-key',
+        ...serverKeys,
         OUTBOUND_ALLOW: '127.0.0.0/8',
         LOG_LEVEL: 'error',
         ...settings,
@@ -37,8 +35,7 @@ export async function serverProcess(
       await run.shows('Base address')
     },
     kill: async () => {
-      runs.at(-1)?.process.kill('SIGKILL')
-      await runs.at(-1)?.exited
+      await runs.at(-1)?.end('SIGKILL')
     },
     terminate: () => void runs.at(-1)?.process.kill('SIGTERM'),
     output: () => runs.map(({ output }) => output()).join('\n'),

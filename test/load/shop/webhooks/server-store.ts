@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici'
+import { storeInput } from '../../../support/access.ts'
 import { operatorKey } from '../../../support/services.ts'
 
 export interface Answer {
@@ -37,12 +38,7 @@ export async function openServerStore(
   const nextUrl = typeof base === 'string' ? () => base : base
   const operator = { authorization: `Bearer ${operatorKey}` }
   const secureUrl = `https://${name}.example`
-  const store = {
-    Name: 'Shop',
-    SecureURL: secureUrl,
-    Email: 'merchant@shop.example',
-    Password: 'correct horse battery',
-  }
+  const store = { ...storeInput(), SecureURL: secureUrl }
   const { Id } = await made(send(nextUrl(), 'POST', '/admin/stores', operator, store))
   const throttle = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
   const application = { Name: 'Notified', Throttle: throttle, ...privileges }

@@ -1,21 +1,17 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { exportRecords } from '../../../../src/engine/transfer/export.ts'
 import { importRecords } from '../../../../src/engine/transfer/import.ts'
 import { type NumberedLine, numberLines, readLines } from '../../../../src/engine/transfer/lines.ts'
 import { transferredResources } from '../../../../src/shop/registry.ts'
-import { importInto, linesOf } from '../../../app/engine/transfer/fixture.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { importInto, linesOf, productLine as product } from '../../../app/engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
@@ -108,13 +104,6 @@ async function importLinesOf(lines: AsyncIterable<NumberedLine>) {
     },
   })
   return { counts, refused }
-}
-
-function product(id: number, length = 10) {
-  return {
-    service: 'Products',
-    record: { SKUInfo: { CatalogID: id, SKU: `S-${id}`, Name: `Product ${id}` }, Description: 'd'.repeat(length) },
-  }
 }
 
 async function countOf(service: string): Promise<number> {

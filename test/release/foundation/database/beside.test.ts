@@ -40,10 +40,7 @@ function fleetOn(databaseUrl: string) {
   let turn = 0
   onTestFailed(() => console.error(runs.map(({ output }) => output()).join('\n---\n')))
   onTestFinished(async () => {
-    for (const { process, exited } of runs) {
-      process.kill('SIGKILL')
-      await exited
-    }
+    for (const run of runs) await run.end('SIGKILL')
   })
   /** Starts a server that gets no requests. */
   const launch = async (tree?: URL): Promise<Member> => {
@@ -64,8 +61,7 @@ function fleetOn(databaseUrl: string) {
     },
     stop: async (member: Member): Promise<void> => {
       members.splice(members.indexOf(member), 1)
-      member.run.process.kill('SIGTERM')
-      expect(await member.run.exited).toBe(0)
+      expect(await member.run.end()).toBe(0)
     },
   }
 }
@@ -144,8 +140,7 @@ test(
       const { run } = await scene.launch(later.tree)
       const waiting = `FROM pg_stat_activity WHERE "wait_event_type" IN ('Lock', 'Timeout') AND "query" LIKE '%${statement}%'`
       await expect.poll(() => rowsOf(`SELECT 1 ${waiting}`), { interval: 10, timeout: 60_000 }).toEqual([[1]])
-      run.process.kill('SIGKILL')
-      await run.exited
+      await run.end('SIGKILL')
       if (isNoticed) await rowsOf(`SELECT pg_terminate_backend("pid", 5000) ${waiting}`)
       await holder.end()
     }

@@ -7,9 +7,7 @@ import { move } from '../../../../src/operations/installation/move/move.ts'
 import { openClient } from '../../../support/client.ts'
 import { dropDatabase, onServer } from '../../../support/database.ts'
 import { hasPostgres15, type Postgres15, startPostgres15 } from '../../../support/postgres-15.ts'
-import { runServer, temporaryFolder } from '../../../support/run-server.ts'
-
-const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
+import { runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
 
 /** The server that the tests use now. */
 let serverUrl: string
@@ -116,7 +114,7 @@ describe.each([
       const moving = move({
         source: { url: source, name: 'source' },
         target: { url: target, name: 'target' },
-        secrets: createSecrets(keys.SECRET_KEY),
+        secrets: createSecrets(serverKeys.SECRET_KEY),
         say: () => {},
       })
       await expect(moving).rejects.toThrow(folding)
@@ -172,11 +170,10 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
     const url = await make('')
     const dataDir = temporaryFolder()
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
-    const settings = { ...keys, DATABASE_URL: url, DATA_DIR: dataDir, PORT: '0' }
+    const settings = { ...serverKeys, DATABASE_URL: url, DATA_DIR: dataDir, PORT: '0' }
     const first = runServer({ ...settings, SANDBOX: 'true' })
     await first.shows('All keys')
-    first.process.kill('SIGTERM')
-    await first.exited
+    await first.end()
     expect(first.output()).not.toContain('was made wrongly')
     await onServer(
       serverUrl,
@@ -185,8 +182,7 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
 
     const again = runServer(settings)
     await again.shows('Base address')
-    again.process.kill('SIGTERM')
-    await again.exited
+    await again.end()
     const warnings = again
       .output()
       .split('\n')
@@ -203,13 +199,17 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
 
   test('a start on an empty database that cannot hold a store ends with the statement', async () => {
     const url = await make(`TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
-    const refused = runServer({ ...keys, DATABASE_URL: url, DATA_DIR: temporaryFolder(), PORT: '0' })
+    const refused = runServer({ ...serverKeys, DATABASE_URL: url, DATA_DIR: temporaryFolder(), PORT: '0' })
     expect(await refused.exited).toBe(1)
     const output = refused.output()
     expect(output).toContain('store-platform cannot start: The database at ')
-    const started = runServer({ ...keys, DATABASE_URL: await paste(output), DATA_DIR: temporaryFolder(), PORT: '0' })
+    const started = runServer({
+      ...serverKeys,
+      DATABASE_URL: await paste(output),
+      DATA_DIR: temporaryFolder(),
+      PORT: '0',
+    })
     await started.shows('There is no store yet')
-    started.process.kill('SIGTERM')
-    expect(await started.exited).toBe(0)
+    expect(await started.end()).toBe(0)
   }, 60_000)
 })

@@ -17,16 +17,14 @@ function hasPostgres(): boolean {
 test('the database stops with the server', async () => {
   const server = await start({ SANDBOX: 'false' })
   expect(hasPostgres()).toBe(true)
-  server.process.kill('SIGTERM')
-  expect(await server.exited).toBe(0)
+  expect(await server.end()).toBe(0)
   expect(hasPostgres()).toBe(false)
 })
 
 test('the database stops too when the signal comes while it starts', async () => {
   const server = run({ SANDBOX: 'false' })
   await server.shows('Starting PostgreSQL')
-  server.process.kill('SIGTERM')
-  expect(await server.exited).toBe(0)
+  expect(await server.end()).toBe(0)
   expect(hasPostgres()).toBe(false)
 })
 
@@ -36,8 +34,7 @@ test('kill -9 at any moment: the next start works and has what had been answered
     const server = run(settings)
     await server.shows(moment)
     if (moment === 'Base address') await createStore()
-    server.process.kill('SIGKILL')
-    await server.exited
+    await server.end('SIGKILL')
   }
   await start(settings)
   const headers = { authorization: `Bearer ${operatorKey}` }
@@ -48,8 +45,7 @@ test('kill -9 at any moment: the next start works and has what had been answered
 test('without the keys that it was filled under the database is refused, and no other keys are put in their place', async () => {
   const server = await start({ SANDBOX: 'false', OPERATOR_KEY: operatorKey })
   await createStore()
-  server.process.kill('SIGTERM')
-  await server.exited
+  await server.end()
   rmSync(join(folder(), 'data/keys.json'))
 
   expect(await failure({ SANDBOX: 'false' })).toMatch(

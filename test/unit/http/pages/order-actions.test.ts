@@ -21,10 +21,10 @@ test.each<[string, Partial<OrderState>, string | null]>([
 
 test.each<[Partial<OrderState>, string[]]>([
   [{ owed: 50, net: 0, open: 50, toShip: [7, 9], hasLeftInPart: false }, ['Record a payment!', 'Ship the goods']],
-  [{ toShip: [7], hasLeftInPart: false }, ['Ship the goods!', 'Record a payment or refund']],
-  [{ toShip: [7] }, ['Ship the rest!', 'Record a payment or refund']],
-  [{}, ['Record a payment or refund']],
-  [{ isLive: false, toShip: [7] }, ['Record a refund!']],
+  [{ toShip: [7], hasLeftInPart: false }, ['Ship the goods!', 'Record a payment', 'Refund']],
+  [{ toShip: [7] }, ['Ship the rest!', 'Record a payment', 'Refund']],
+  [{}, ['Record a payment', 'Refund']],
+  [{ isLive: false, toShip: [7] }, ['Refund!', 'Record a payment']],
 ])('the actions of an order begin with its next step: %j', (changes, expected) => {
   const actions = actionsOf({ ...settled, ...changes })
   expect(actions.map(({ text, isNext }) => (isNext ? `${english(text)}!` : english(text)))).toEqual([
@@ -34,9 +34,6 @@ test.each<[Partial<OrderState>, string[]]>([
     'Return goods',
     'Change goods',
   ])
-  expect(actions.find(({ route }) => route === 'payments')?.part).toBe(
-    expected.includes('Record a refund!') ? 'payments?type=Refund' : 'payments',
-  )
   expect(actions.filter(({ route }) => route === 'shipments/:shipmentId').map(({ part }) => part)).toEqual(
     expected.some((text) => text.startsWith('Ship')) ? ['shipments/7'] : [],
   )

@@ -27,6 +27,7 @@ test('each example of a guide is coloured, and says what its file does', () => {
   expect(shown.length).toBeGreaterThan(8)
 })
 
-test('code without colours is shown as it is', () => {
+test('code that the file does not have is shown as it is, JSON and calls with texts and numbers in colours', () => {
+  expect(colouredHtml('{"N": 1.5}')).toBe('{&quot;N&quot;: <span class="code-n">1.5</span>}')
   expect(colouredHtml('a < b')).toBe('a &lt; b')
 })

@@ -9,11 +9,11 @@ import type { Decimal } from '../../../../shop/csv/lines/writing.ts'
 import { takeIn } from '../../../../shop/csv/take-in/take-in.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { receiveFile } from '../../../html/upload.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { Service, Value } from '../../records/services.ts'
 import { inputOf } from '../../records/values.ts'
-import { receiveFile } from './upload.ts'
 
 /** The form that takes a file in, and what a file may have. */
 export function uploadPage({ caller, writing, typed }: PageRequest, whole: Service): HtmlPage {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mayRead } from '../../../../access/applications/privileges.ts'
+import { readPeople } from '../../../../access/people/names.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { writeDate } from '../../../../foundation/values/dates.ts'
@@ -29,7 +30,7 @@ export const customerService = serviceOf(customers, {
   partsTemplate: '/pages/shop/customers/customer-parts',
   read: async (caller, record) => {
     const { CustomerID: id } = record as unknown as CustomerRecord
-    const [bought, returns, statuses, codes, notes, duplicates, own] = await Promise.all([
+    const [bought, returns, statuses, codes, notes, duplicates, own, personOf] = await Promise.all([
       mayRead(caller.privileges, orders) ? readCustomerOrders(caller, id, { shown: ORDERS_SHOWN }) : null,
       mayRead(caller.privileges, rma) && mayRead(caller.privileges, orders)
         ? readCustomerReturns(caller, id, { shown: RETURNS_SHOWN })
@@ -42,6 +43,7 @@ export const customerService = serviceOf(customers, {
         where: { storeId_id: { storeId: caller.store.id, id } },
         select: { createdAt: true },
       }),
+      readPeople(caller),
     ])
     const addresses = [addressOf(record, 'Billing'), addressOf(record, 'Shipping')]
     const since = [bought?.sums.firstAt, own?.createdAt].flatMap((date) => (date ? [date.getTime()] : []))
@@ -59,7 +61,7 @@ export const customerService = serviceOf(customers, {
       since: since.length > 0 ? writeDate(new Date(Math.min(...since)), caller.store.timeZone).slice(0, 10) : null,
       statusText: textsOf(statuses),
       addresses,
-      notes,
+      notes: notes.map((note) => ({ ...note, writtenBy: personOf(note.writtenBy) })),
       noteLengthMax: NOTE_LENGTH_MAX,
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),

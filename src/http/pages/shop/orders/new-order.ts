@@ -69,7 +69,13 @@ export async function firstPage(asked: PageRequest, reply: FastifyReply): Promis
     const form = rewritten(kept, { decimalSign: String(sign ?? '.') }, writing)
     return newOrderPage(asked, reply, { form, draft: { id, version, page, keptAt }, isSent: false })
   }
-  const form = { CustomerID: textIn(query, 'customer'), ShipToBilling: 'yes' }
+  const { country } = asked.caller.store
+  const form = {
+    CustomerID: textIn(query, 'customer'),
+    ShipToBilling: 'yes',
+    BillingCountry: country,
+    ShipmentCountry: country,
+  }
   return newOrderPage(asked, reply, { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false })
 }
 

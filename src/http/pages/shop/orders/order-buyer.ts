@@ -24,9 +24,10 @@ export function hasAddressesOfBuyer(form: Form): boolean {
   return id !== '' && textIn(form, 'AddressOf') === id
 }
 
-/** Whether the goods go to the billing address: the form says so, or says no other. */
+/** Whether the goods go to the billing address: the form says so, or says no other. A country alone, with which forms begin, is none. */
 export function shipsToBilling(form: Form): boolean {
-  return form.ShipToBilling !== undefined || shippingNames.every((name) => textIn(form, name).trim() === '')
+  const isNone = (name: string) => name === 'ShipmentCountry' || textIn(form, name).trim() === ''
+  return form.ShipToBilling !== undefined || shippingNames.every(isNone)
 }
 
 export type LookedUpBuyer = Awaited<ReturnType<typeof lookUpBuyer>>
@@ -52,7 +53,7 @@ export async function lookUpBuyer(caller: Caller, sent: Form) {
   const former = isOther && isNumber(formerId) ? await readWholeBuyer(caller, Number(formerId)) : null
   const isAsked = TakeAddresses !== undefined
   const sentAgain = { ...form, CustomerID: id }
-  const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked) : sentAgain
+  const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked, caller.store.country) : sentAgain
   return {
     /** With the number of the customer in place of words that one customer fits, and the addresses of one newly chosen. */
     form: filled,
@@ -100,14 +101,17 @@ async function findNamesake(caller: Caller, email: string): Promise<Buyer | null
 }
 
 /** Gives the form the addresses of the customer, but where somebody typed others than those of the former one. */
-function withAddresses(form: Form, former: Buyer | null, buyer: Buyer | null, isAsked: boolean): Form {
-  const isAsIn = (names: readonly string[], stored: Buyer['billing'] = {}) =>
-    names.every((name) => textIn(form, name).trim() === (stored[name] ?? '').trim())
+function withAddresses(form: Form, former: Buyer | null, buyer: Buyer | null, isAsked: boolean, country: string): Form {
+  const typed = (name: string) => textIn(form, name).trim()
+  // A country alone, with which a form begins, is nothing that somebody typed.
+  const none = { BillingCountry: typed('BillingCountry'), ShipmentCountry: typed('ShipmentCountry') }
+  const isAsIn = (names: readonly string[], stored: Buyer['billing'] = none) =>
+    names.every((name) => typed(name) === (stored[name] ?? '').trim())
   const isBillingFree = isAsked || isAsIn(billingNames, former?.billing)
   const isShippingFree = isAsked || shipsToBilling(form) || isAsIn(shippingNames, former?.shipping)
   const { ShipToBilling, ...others } = form
-  const billing = isBillingFree ? picked(billingNames, buyer?.billing) : {}
-  const shipping = isShippingFree ? picked(shippingNames, buyer?.shipping) : {}
+  const billing = isBillingFree ? picked(billingNames, buyer?.billing ?? { BillingCountry: country }) : {}
+  const shipping = isShippingFree ? picked(shippingNames, buyer?.shipping ?? { ShipmentCountry: country }) : {}
   const isSame = isShippingFree ? buyer === null || hasOneAddress(buyer) : ShipToBilling !== undefined
   return {
     ...others,
@@ -118,7 +122,7 @@ function withAddresses(form: Form, former: Buyer | null, buyer: Buyer | null, is
   }
 }
 
-function picked(names: readonly string[], from: Buyer['billing'] = {}): Record<string, string> {
+function picked(names: readonly string[], from: Buyer['billing']): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, from[name] ?? '']))
 }
 

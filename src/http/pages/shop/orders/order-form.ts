@@ -61,9 +61,10 @@ export function isOfOrder(name: string): boolean {
   )
 }
 
-/** Whether somebody has typed or chosen anything yet. */
+/** Whether somebody has typed or chosen anything yet. Countries are there from the start. */
 export function isEmptyForm(form: Form): boolean {
-  const typed = Object.entries(form).filter(([name]) => Object.hasOwn(orderLabels, name) || name.startsWith('ItemID.'))
+  const isMeant = (name: string) => Object.hasOwn(orderLabels, name) && !name.endsWith('Country')
+  const typed = Object.entries(form).filter(([name]) => isMeant(name) || name.startsWith('ItemID.'))
   return typed.every(([, value]) => [value].flat().every((text) => text.trim() === ''))
 }
 

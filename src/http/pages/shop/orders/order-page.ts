@@ -21,6 +21,7 @@ import {
   statusShipped,
   statusUnpaid,
 } from '../../../../shop/resources/orders/statuses.ts'
+import { readCarriers, trackingLink } from '../../../../shop/resources/orders/tracking.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -69,8 +70,16 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid] = await Promise.all([readParcels(caller, order, figures.lines), readPayments(caller, order)])
-  const parcels = sent.map((parcel) => ({ ...parcel, shipTo: shipToOf(order, parcel, writing) }))
+  const [sent, paid, carriers] = await Promise.all([
+    readParcels(caller, order, figures.lines),
+    readPayments(caller, order),
+    readCarriers(caller),
+  ])
+  const parcels = sent.map((parcel) => ({
+    ...parcel,
+    shipTo: shipToOf(order, parcel, writing),
+    trackingLink: parcel.shipment && trackingLink(carriers, parcel.shipment),
+  }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
@@ -166,28 +175,21 @@ const otherTexts = {
 }
 const others = Object.entries(otherTexts).map(([part, text]) => ({ part, route: part, text, isNext: false }))
 
-const payTexts = { payment: t('Record a payment'), refund: t('Record a refund') }
-
 /**
  * What can be done with an order: the next step first. `part` is the end of its address, `route` that of the route that has to be open to
  * somebody who is to see it.
  */
 export function actionsOf(state: OrderState) {
   const next = nextStep(state)
-  const payNext = next === 'payment' || next === 'refund' ? next : null
-  const pay = {
-    part: payNext === 'refund' ? 'payments?type=Refund' : 'payments',
-    route: 'payments',
-    text: payNext === null ? t('Record a payment or refund') : payTexts[payNext],
-    isNext: payNext !== null,
-  }
+  const pay = { part: 'payments', route: 'payments', text: t('Record a payment'), isNext: next === 'payment' }
+  const refund = { part: 'refund', route: 'refund', text: t('Refund'), isNext: next === 'refund' }
   const [first] = state.isLive ? state.toShip : []
-  if (first === undefined) return [pay, ...others]
   const ship = {
     part: `shipments/${first}`,
     route: 'shipments/:shipmentId',
     text: state.hasLeftInPart ? t('Ship the rest') : t('Ship the goods'),
     isNext: next === 'shipping',
   }
-  return [...(pay.isNext ? [pay, ship] : [ship, pay]), ...others]
+  const steps = [...(first === undefined ? [] : [ship]), pay, ...(state.net > 0 ? [refund] : [])]
+  return [...steps.filter(({ isNext }) => isNext), ...steps.filter(({ isNext }) => !isNext), ...others]
 }

@@ -3,8 +3,11 @@ import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { getRecord, notFound } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
+import { exact, sum } from '../../../../shop/resources/orders/amounts.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
+import { type KnownRefund, readRefunds, refundedExtent } from '../../../../shop/resources/orders/refunds.ts'
 import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
@@ -62,6 +65,7 @@ async function rehearsedPage(asked: Asked, stock: readonly StockEffect[] | null)
   // The rows typed may be of other items.
   const values = typed === null || isOutdated ? stored : typed
   const { choices, textOf } = await returnWords(caller, values)
+  const refunds = (await readRefunds(caller, id)).filter((refund) => refund.rmaId === rmaId)
   return {
     template: '/pages/shop/orders/receive-return',
     title: t('Return {id} of order {number}', { id: String(rmaId), number: invoiceOf(order) }),
@@ -70,6 +74,9 @@ async function rehearsedPage(asked: Asked, stock: readonly StockEffect[] | null)
       id,
       rmaId,
       record,
+      refunds,
+      isToRefund: isToRefund(record, refunds) && paymentsOf(order).net > 0,
+      isMoneyBack: record.RMAMethodID === MONEY_BACK,
       reason: textOf('RMAReasonID', record.RMAReasonID),
       compensation: textOf('RMAMethodID', record.RMAMethodID),
       choices,
@@ -79,6 +86,15 @@ async function rehearsedPage(asked: Asked, stock: readonly StockEffect[] | null)
       labels: { ...returnLabels, ...labelsOf(record.RMAItemList.flatMap(fieldsOf)) },
     },
   }
+}
+
+/** What stores begin with calls this compensation money back; the meaning of the others is the merchant's own. */
+const MONEY_BACK = 1
+
+/** Whether more was received than is refunded. */
+function isToRefund({ RMAItemList }: ReturnRecord, refunds: readonly KnownRefund[]): boolean {
+  const received = sum(RMAItemList.map(({ ReceivedQuantity }) => exact(ReceivedQuantity)))
+  return received > sum([...refundedExtent(refunds).pieces.values()])
 }
 
 /** Reads the form of a return as a change of it, unless it has been changed since the form was shown. */

@@ -5,7 +5,7 @@ import type { NestedSubResource } from '../../../../engine/definition/resource.t
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
-import { paymentsOf, readPayments } from '../../../../shop/resources/orders/payments.ts'
+import { readPayments } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
@@ -20,55 +20,52 @@ import { paymentsInWords } from '../../records/order-words.ts'
 import { pickList } from '../../records/services.ts'
 import { type OrderRequest, orderService } from './special.ts'
 
-/** The types that the form offers, with what they are for. Others are those of applications and gateways. */
+/** The types that the form offers, with what they are for. Others are those of refunds, applications and gateways. */
 const types = [
   ['Sale', t('Payment')],
-  ['Refund', t('Refund')],
   ['Authorize', t('Authorization, not paid yet')],
   ['Capture', t('Payment of an authorization')],
 ] as const
 
-/** Shows an order's payments and records payments and refunds. */
-export async function paymentPage({ caller, record: order, query, writing, typed }: OrderRequest): Promise<HtmlPage> {
+/** What pages have of the fields of a transaction. */
+export const transactionLabels = labelsOf(pickList(orderService, 'TransactionList'))
+
+/** Shows an order's payments and records payments. */
+export async function paymentPage({ caller, record: order, writing, typed }: OrderRequest): Promise<HtmlPage> {
   const payments = paymentsInWords(await readPayments(caller, order))
-  const stored = await listPaymentMethods(caller.db, caller.store.id)
-  const own = order.BillingPaymentMethod
-  const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
-  names.delete('')
-  // Who has come by a link to a refund records one. Otherwise an order that is paid says nothing of what is recorded next.
-  const isRefund = textIn(query, 'type') === 'Refund'
   const values = {
     TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
-    TransactionType: isRefund ? 'Refund' : 'Sale',
-    TransactionMethod: own,
-    TransactionAmount: payments.open > 0 && !isRefund ? writing.typed(payments.open) : '',
+    TransactionType: 'Sale',
+    TransactionMethod: order.BillingPaymentMethod,
+    TransactionAmount: payments.open > 0 ? writing.typed(payments.open) : '',
   }
   return {
     template: '/pages/shop/orders/record-payment',
     title: t('Payments of order {number}', { number: invoiceOf(order) }),
     values: typed ?? values,
-    data: {
-      payments,
-      types,
-      methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
-      // A new key each time the form is shown.
-      oneTimeKey: randomUUID(),
-      askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
-      labels: labelsOf(pickList(orderService, 'TransactionList')),
-    },
+    data: { payments, types, ...(await transactionChoices(caller, order, typed)), labels: transactionLabels },
   }
 }
 
-/** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
-export async function recordPayment({ caller, id, typed: form, writing }: Sent<OrderRequest>): Promise<string> {
-  const body = bodyOf(form, writing, caller)
-  const isRefund = body.TransactionType === 'Refund'
-  const advice = 'Look at what is recorded now, and send the form again if it still applies'
-  const unchanged = ifUnchanged(form, 'order', advice)
-  const precondition = (text: string) => {
-    unchanged(text)
-    if (isRefund) refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
+/** What the fields of transaction-fields.eta need. */
+export async function transactionChoices({ db, store }: Caller, order: OrderRecord, typed: Form | null) {
+  const stored = await listPaymentMethods(db, store.id)
+  const own = order.BillingPaymentMethod
+  const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
+  names.delete('')
+  return {
+    methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
+    // A new key each time the form is shown.
+    oneTimeKey: randomUUID(),
+    askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
   }
+}
+
+/** Records the payment of the form once. */
+export async function recordPayment({ caller, id, typed: form, writing }: Sent<OrderRequest>): Promise<string> {
+  const body = transactionIn(form, writing, caller)
+  const advice = 'Look at what is recorded now, and send the form again if it still applies'
+  const precondition = ifUnchanged(form, 'order', advice)
   const list = orders.subResources.Transactions as NestedSubResource
   const change = { kind: 'add-item', id, list, body } as const
   await addOnce(caller, form, {
@@ -80,31 +77,25 @@ export async function recordPayment({ caller, id, typed: form, writing }: Sent<O
       isPending: 'This payment is being recorded. It appears in the list in a moment',
     },
   }).catch(inFormFields((field) => field))
-  return `/admin/orders/${id}?notice=${isRefund ? 'refund' : 'payment'}-recorded`
-}
-
-function refuseTooMuch(order: OrderRecord, amount: number, { store }: Caller): void {
-  const { paid, refunded, net: left } = paymentsOf(order)
-  if (amount <= left) return
-  const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
-  const problem =
-    left > 0 ? `must be at most ${left} ${store.currency} for a refund: ${known}` : `cannot be refunded: ${known}`
-  throw refusedFields([{ field: 'TransactionAmount', problem }])
+  return `/admin/orders/${id}?notice=payment-recorded`
 }
 
 /** Clocks differ by less. */
 const AHEAD_MS_MAX = 60_000
 
-/** The transaction as a body of REST. The rest of its fields are a gateway's. */
-function bodyOf(form: Form, writing: Writing, { now, store }: Caller): Record<string, string | number> {
+/** The transaction as a body of REST, of one of these types. The rest of its fields are a gateway's. */
+export function transactionIn(
+  form: Form,
+  writing: Writing,
+  { now, store }: Caller,
+  offered: readonly string[] = types.map(([type]) => type),
+) {
   const date = textIn(form, 'TransactionDateTime')
   const aheadMs = (readDate(date, store.timeZone)?.instant.getTime() ?? 0) - now().getTime()
   const type = textIn(form, 'TransactionType')
   const amount = numberIn(form, 'TransactionAmount', writing, 'sum') ?? 0
   const faults = [
-    ...(types.some(([known]) => known === type)
-      ? []
-      : [{ field: 'TransactionType', problem: `must be one of ${types.map(([known]) => known).join(', ')}` }]),
+    ...(offered.includes(type) ? [] : [{ field: 'TransactionType', problem: `must be one of ${offered.join(', ')}` }]),
     ...(amount > 0 ? [] : [{ field: 'TransactionAmount', problem: 'must be above 0' }]),
     ...(date === '' ? [{ field: 'TransactionDateTime', problem: 'is required' }] : []),
     // The form says which date it has asked about.

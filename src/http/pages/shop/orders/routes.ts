@@ -14,8 +14,9 @@ import { addReturn, newReturnPage, stockOfNew } from './new-return.ts'
 import { changeStatus, orderPage, saveNotes } from './order-page.ts'
 import { returnPage, saveReturn, stockOfReturn } from './receive-return.ts'
 import { paymentPage, recordPayment } from './record-payment.ts'
+import { recordRefund, refundPage, workedOutPage } from './refund.ts'
 import { ship, shippingPage } from './shipping.ts'
-import { invoicePage, packingSlipPage, slipNeeds, slipsPage } from './slips.ts'
+import { creditNotePage, invoicePage, packingSlipPage, slipNeeds, slipsPage } from './slips.ts'
 import { makeVoid, voidPage } from './void-transaction.ts'
 
 const home = '/admin/orders'
@@ -48,9 +49,13 @@ function oneOrder(app: FastifyInstance, services: CallerServices): void {
   recordPages(withCustomers, services, orders).again(`${one}/addresses/copy`, copiedPage)
   pair(`${one}/payments`, paymentPage, recordPayment, changedOrAdded)
   pair(`${one}/payments/:transactionId/void`, voidPage, makeVoid)
+  pair(`${one}/refund`, refundPage, recordRefund, changedOrAdded)
+  form(`${one}/refund/amount`, workedOutPage, refundPage)
   page(`${one}/packing-slip`, packingSlipPage)
   const invoices = adminPages(app, ['Orders', 'read'], ...slipNeeds.invoice)
-  recordPages(invoices, services, orders).page(`${one}/invoice`, invoicePage)
+  const documents = recordPages(invoices, services, orders)
+  documents.page(`${one}/invoice`, invoicePage)
+  documents.page(`${one}/credit-notes/:transactionId`, creditNotePage)
 }
 
 function returnsOfOne(app: FastifyInstance, services: CallerServices): void {

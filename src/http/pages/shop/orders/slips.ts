@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { toSVG } from 'bwip-js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
@@ -8,13 +9,17 @@ import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { runInSlices, type Steps } from '../../../../foundation/values/slices.ts'
+import { exact, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
-import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { isVoid, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { type KnownRefund, readRefunds } from '../../../../shop/resources/orders/refunds.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { idIn } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
@@ -88,10 +93,10 @@ async function slipPage(
   if (lines > LINES_MAX && all.length > 1) {
     throw refused('ids', `These orders have ${lines} lines. Choose fewer: together ${LINES_MAX} at most`)
   }
-  const documents = await readDocuments(caller.db, caller.store.id)
-  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
+  const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
   const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
+  const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
   return {
@@ -99,8 +104,8 @@ async function slipPage(
     title,
     locale,
     data: {
-      documents: linesOf(documents),
-      slips,
+      documents,
+      slips: slips.map((slip, at) => ({ ...slip, barcode: barcodes[at] })),
       back,
       headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
       signedAmount,
@@ -109,9 +114,85 @@ async function slipPage(
   }
 }
 
-function linesOf({ seller, taxNumbers, footer }: Awaited<ReturnType<typeof readDocuments>>) {
+/** What the documents of a store have in common, and in which language they are. */
+async function paperOf(request: FastifyRequest, { db, store }: Caller) {
+  const documents = await readDocuments(db, store.id)
+  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
+  return { documents: linesOf(documents), locale, format }
+}
+
+/** Prints the credit note of a refund. */
+export async function creditNotePage(asked: OrderRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  const { caller, id, record: order } = asked
+  const refund = (await readRefunds(caller, id)).find((one) => one.id === idIn(asked, 'transactionId'))
+  if (!refund?.number) throw new StoreFailure('not-found', 'This order has no such credit note')
+  const { documents, locale, format } = await paperOf(request, caller)
+  const title = t('Credit note {number}', { number: refund.number })
+  const slip = {
+    order,
+    invoice: invoiceOf(order),
+    billTo: format.postalAddress(order, 'Billing'),
+    note: noteOf(order, refund, caller.store.currency),
+  }
+  const data = { documents, slips: [slip], back: backTo(order), headOf: () => title }
+  return { template: '/pages/shop/orders/credit-note', title, locale, data }
+}
+
+/** A credit note, to be read: what its refund says that it is for, and what of its total that leaves open. */
+function noteOf(
+  order: OrderRecord,
+  { id, number, amount, counts, items, shipping, tax }: KnownRefund,
+  currency: string,
+) {
+  const transaction = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === id)
+  const figures = new Map(orderFigures(order, currency).lines.map((line) => [line.id, line]))
+  const lines = items.map(({ ItemIndexID, RefundQuantity = 0, RefundAmount = 0 }) => {
+    const { sku = '', name = t('Goods that are no longer in the order'), choices = [] } = figures.get(ItemIndexID) ?? {}
+    // 0 is also what a program sends that does not say it.
+    return { sku, name, choices, quantity: RefundQuantity, amount: RefundAmount === 0 ? null : RefundAmount }
+  })
+  const parts = sum([shipping, tax, ...lines.map((line) => line.amount ?? 0)].map(exact))
+  const other = parts > 0n ? toNumber(exact(amount) - parts) : 0
+  const sums = [
+    [t('Shipping'), shipping],
+    [t('Tax'), tax],
+    [t('Other'), other],
+  ] as const
+  return {
+    number,
+    isVoid: !counts,
+    date: transaction?.TransactionDateTime ?? '',
+    method: transaction?.TransactionMethod ?? '',
+    lines,
+    sums: sums.filter(([, part]) => part !== 0),
+    total: amount,
+  }
+}
+
+/** What Code 128 has characters for, in a line that fits onto paper. */
+const ENCODABLE = /^[ -~]{1,30}$/
+
+/** The numbers of orders as hand scanners read them, with the quiet zone that they need. Null: they have other characters. */
+function* barcodesOf(all: readonly OrderRecord[], toSvg: typeof toSVG): Steps<(string | null)[]> {
+  const svgs: (string | null)[] = []
+  for (const text of all.map(invoiceOf)) {
+    yield
+    svgs.push(ENCODABLE.test(text) ? toSvg({ bcid: 'code128', text, height: 10, paddingwidth: 10 }) : null)
+  }
+  return svgs
+}
+
+/** Where a line is fetched from, in the order in which people walk. */
+function binOf(item: OrderRecord['OrderItemList'][number]): string {
+  const parts = [item.ItemWarehouseLocation, item.ItemWarehouseAisle, item.ItemWarehouseBin, item.ItemWarehouseCustom]
+  return parts.filter(Boolean).join(' · ')
+}
+
+const { compare } = new Intl.Collator('en', { numeric: true })
+
+function linesOf({ seller, taxNumbers, footer, ...others }: Awaited<ReturnType<typeof readDocuments>>) {
   const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
+  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
 }
 
 type Slip = ReturnType<typeof slipOf>
@@ -127,8 +208,14 @@ function slipOf(
   { only, format, currency }: { only: string | null; format: Format; currency: string },
 ) {
   const figures = orderFigures(order, currency)
-  const all = parcelsOf(order, figures.lines, departures).map((parcel) => ({
+  const bins = new Map(order.OrderItemList.map((item) => [item.ItemIndexID, binOf(item)]))
+  const lines = figures.lines.map((line) => ({ ...line, bin: bins.get(line.id) ?? '' }))
+  const all = parcelsOf(order, lines, departures).map((parcel) => ({
     ...parcel,
+    // Those without a bin come last.
+    lines: parcel.lines.toSorted(
+      (one, { bin }) => Number(bin !== '') - Number(one.bin !== '') || compare(one.bin, bin),
+    ),
     address: format.shippingAddress(order, parcel.shipment),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
@@ -140,8 +227,8 @@ function slipOf(
   const later = all.filter((parcel) => parcel !== own && isToCome(parcel)).flatMap(({ lines }) => lines)
   return {
     order,
-    // What was written down by mistake is not the customer's business.
-    transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
+    // What was written down by mistake is not the customer's business, and an invoice stays what it was: refunds have credit notes.
+    transactions: order.TransactionList.filter((paid) => !isVoid(paid.TransactionType) && signedAmount(paid) >= 0),
     invoice: invoiceOf(order),
     figures,
     billTo: format.postalAddress(order, 'Billing'),
@@ -150,6 +237,5 @@ function slipOf(
     count: all.length,
     isOfOne: only !== null && all.length > 1,
     later: only === null ? [] : later,
-    payments: paymentsOf(order),
   }
 }

@@ -69,8 +69,7 @@ export async function makeVoid(asked: Sent<OrderRequest>): Promise<string> {
   const precondition = requireUnchanged(asked, 'order', advice)
   if (isVoid(found.TransactionType)) throw new StoreFailure('invalid-state', 'This payment is void already')
   const note = noteOf(found.TransactionResponseText, textIn(typed, 'Reason').trim())
-  // What a refund was for counts no more.
-  const body = { TransactionType: VOID, TransactionResponseText: note, RMAID: 0, RefundItemList: [] }
+  const body = { TransactionType: VOID, TransactionResponseText: note }
   const list = orders.subResources.Transactions as NestedSubResource
   await changeRecord(caller, orders, { kind: 'update-item', id, list, key, body }, { precondition })
   return `/admin/orders/${id}/payments?notice=${signedAmount(found) < 0 ? 'refund' : 'payment'}-voided`

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { PERSON_NAME_LENGTH_MAX, personName } from '../../../../access/people/names.ts'
 import { newPasswordInput } from '../../../../access/people/passwords.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../../foundation/values/input.ts'
@@ -19,7 +20,11 @@ import { administration, beginSession, deviceOf } from '../../people/sign-in.ts'
 const address = '/admin/invitations'
 
 const asPerson = namedObject({ Token: z.string('must be a text') })
-const asNew = namedObject({ Token: z.string('must be a text'), Password: newPasswordInput })
+const asNew = namedObject({
+  Token: z.string('must be a text'),
+  Password: newPasswordInput,
+  Name: personName.default(''),
+})
 
 /** Adds the page that the link of an invitation opens. Opening it changes nothing; its buttons use the link, once. */
 export function invitationPages(app: FastifyInstance, services: InvitationServices): void {
@@ -29,7 +34,14 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
     const { session } = request
     const isOwn = session !== null && (await isForPerson(services, invitation, session))
     const signIn = `/admin/sign-in?next=${encodeURIComponent(`${address}?token=${token}`)}`
-    const data = { invitation, token, isOwn, signIn, isByOperator: invitation.invitedBy === OPERATOR }
+    const data = {
+      invitation,
+      token,
+      isOwn,
+      signIn,
+      isByOperator: invitation.invitedBy === OPERATOR,
+      nameMax: PERSON_NAME_LENGTH_MAX,
+    }
     return {
       template: '/pages/shop/people/invitation',
       title: t('Join {store}', { store: invitation.storeName }),
@@ -47,8 +59,8 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
     field === 'Token' ? unusable() : pageOf(request, textIn(sentBy(request), 'Token'))
 
   const join = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { Token, Password } = readInput(asNew, sentBy(request))
-    const opened = await acceptAsNew(services, { token: Token, password: Password }, deviceOf(request))
+    const { Token, Password, Name } = readInput(asNew, sentBy(request))
+    const opened = await acceptAsNew(services, { token: Token, password: Password, name: Name }, deviceOf(request))
     return beginSession(services, administration, reply, opened)
   }
   form(address, join, again)

@@ -1,34 +1,68 @@
+import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
 import {
   changedDocuments,
   FOOTER_LENGTH_MAX,
+  PHONE_LENGTH_MAX,
   readDocuments,
   SELLER_LENGTH_MAX,
   TAX_NUMBERS_LENGTH_MAX,
   updateDocuments,
 } from '../../../../access/stores/documents.ts'
+import { LOGO_BYTES_MAX, saveLogo } from '../../../../access/stores/logo.ts'
 import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { actorOf, type CallerServices } from '../../../html/request.ts'
+import { receiveFile, takeUploads } from '../../../html/upload.ts'
+import { readRequest } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 
 /** What invoices and packing slips have of the store. */
 export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
-  const { seller, taxNumbers, footer, locale } = await readDocuments(caller.db, caller.store.id)
+  const { seller, phone, taxNumbers, footer, locale, logo } = await readDocuments(caller.db, caller.store.id)
   return {
     template: '/pages/shop/settings/documents',
     title: t('Invoices and packing slips'),
-    values: { Seller: seller, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
+    values: { Seller: seller, Phone: phone, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
     data: {
+      picture: logo,
       choices: [['', t('As for whoever prints them')], ...Object.entries(locales)],
-      lengthMax: { seller: SELLER_LENGTH_MAX, taxNumbers: TAX_NUMBERS_LENGTH_MAX, footer: FOOTER_LENGTH_MAX },
+      lengthMax: {
+        seller: SELLER_LENGTH_MAX,
+        phone: PHONE_LENGTH_MAX,
+        taxNumbers: TAX_NUMBERS_LENGTH_MAX,
+        footer: FOOTER_LENGTH_MAX,
+      },
     },
   }
 }
 
 export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
-  const { Seller, TaxNumbers, Footer, Locale } = typed
-  const given = readInput(changedDocuments, { Seller, TaxNumbers, Footer, Locale })
+  if (typed.RemoveLogo !== undefined) return saveLogo(caller, caller.store, null, actor)
+  const { Seller, Phone, TaxNumbers, Footer, Locale } = typed
+  const given = readInput(changedDocuments, { Seller, Phone, TaxNumbers, Footer, Locale })
   await updateDocuments(caller, caller.store.id, given, actor)
+}
+
+const address = '/admin/settings/documents'
+
+/** Adds the form that sets the logo. */
+export function logoForm(app: FastifyInstance, services: CallerServices): void {
+  app.register(async (scope) => {
+    takeUploads(scope)
+    adminPages(scope, ['Settings', 'write']).upload(
+      `${address}/logo`,
+      async (request, reply) => {
+        const { caller } = readRequest(request, services)
+        await receiveFile(reply, LOGO_BYTES_MAX, async ({ bytes }) =>
+          saveLogo(caller, caller.store, Buffer.concat(await Array.fromAsync(bytes)), actorOf(request)),
+        )
+        return `${address}?notice=settings-saved#logo`
+      },
+      (request) => documentsPage(readRequest(request, services)),
+    )
+  })
 }

@@ -10,6 +10,14 @@ import { readInput } from '../../../../foundation/values/input.ts'
 import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
+import {
+  CARRIER_NAME_LENGTH_MAX,
+  CARRIERS_MAX,
+  changedCarriers,
+  readCarriers,
+  TRACKING_URL_LENGTH_MAX,
+  updateCarriers,
+} from '../../../../shop/resources/orders/tracking.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../../shop/resources/payment-methods/payment-methods.ts'
 import {
   changedMethods,
@@ -23,36 +31,44 @@ import { actorOf, type Form, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
-import { documentsPage, saveDocuments } from './documents.ts'
+import { documentsPage, logoForm, saveDocuments } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 import { savedPage } from './saved-page.ts'
 
-const zones = Intl.supportedValuesOf('timeZone')
+const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
 
-/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, names for returns and documents. */
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns and documents. */
 export function settingsPages(app: FastifyInstance, services: AccessServices): void {
   const saved = [
     { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
     { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },
     { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods },
+    { path: '/admin/settings/carriers', pageOf: carriersPage, save: saveCarriers },
     { path: '/admin/settings/documents', pageOf: documentsPage, save: saveDocuments },
   ]
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
   returnListPages(app, services)
+  logoForm(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
   const store = await storeWithKey(caller, caller.store.id)
-  const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
+  const values = {
+    Name: store.name,
+    SecureURL: store.secureUrl,
+    Currency: store.currency,
+    TimeZone: store.timeZone,
+    Country: store.country,
+  }
   const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit }
   return { template: '/pages/shop/settings/settings', title: t('Settings'), values, data }
 }
 
 async function saveSettings({ caller, typed }: Sent<PageRequest>, actor: Actor, services: AccessServices) {
-  const { Name, SecureURL, Currency, TimeZone } = typed
-  const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone })
+  const { Name, SecureURL, Currency, TimeZone, Country } = typed
+  const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone, Country })
   await updateStore(services, caller.store.id, changes, actor)
 }
 
@@ -129,6 +145,31 @@ function saveMethods({ caller, typed, writing }: Sent<PageRequest>, actor: Actor
     return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })
   return saveRows(records, (sent) => updatePaymentMethods(caller, readInput(changedMethods, sent), actor))
+}
+
+/** Who carries the parcels of the store, and where they are followed. */
+async function carriersPage({ caller }: PageRequest): Promise<HtmlPage> {
+  const carriers = await readCarriers(caller)
+  const fields = carriers.flatMap(({ name, trackingUrl }, at) => [
+    [`Name.${at}`, name],
+    [`TrackingUrl.${at}`, trackingUrl],
+  ])
+  const lengthMax = { name: CARRIER_NAME_LENGTH_MAX, trackingUrl: TRACKING_URL_LENGTH_MAX }
+  return {
+    template: '/pages/shop/settings/carriers',
+    title: t('Carriers'),
+    values: Object.fromEntries(fields),
+    data: { count: Math.min(carriers.length + newMethods.length, CARRIERS_MAX), lengthMax },
+  }
+}
+
+function saveCarriers({ caller, typed }: Sent<PageRequest>, actor: Actor) {
+  const rows = keysIn(typed, /^Name\.(\d{1,2})$/).flatMap((key) => {
+    const [Name, TrackingUrl] = [textIn(typed, `Name.${key}`), textIn(typed, `TrackingUrl.${key}`)]
+    // Rows without a name are removed, or were never filled in.
+    return Name.trim() === '' ? [] : [{ key, Name, TrackingUrl }]
+  })
+  return saveRows(rows, (sent) => updateCarriers(caller, readInput(changedCarriers, sent), actor))
 }
 
 /** Returns the keys of a form's rows, with which the names of their fields end. */

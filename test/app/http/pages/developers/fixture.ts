@@ -1,6 +1,7 @@
 import { subscribe } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { createStore } from '../../../../../src/access/people/create-store.ts'
 import type { Store } from '../../../../../src/access/stores/stores.ts'
+import { storeInput } from '../../../../support/access.ts'
 import { operator } from '../../../../support/actors.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import type { TestServer } from '../../../../support/store.ts'
@@ -48,12 +49,7 @@ export async function usedBy(
   { PublicKey: publicKey }: { PublicKey: string },
   name = `Shop of developers ${++serial}`,
 ): Promise<UsedBy> {
-  const store = await createStore(services, {
-    Name: name,
-    SecureURL: `https://developers-shop-${++serial}.example`,
-    Email: 'merchant@shop.example',
-    Password: 'correct horse battery',
-  })
+  const store = await createStore(services, { ...storeInput(), Name: name })
   const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operator })
   return {
     store,

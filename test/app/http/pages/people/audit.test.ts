@@ -4,7 +4,6 @@ import { recordAudit } from '../../../../../src/access/audit/audit.ts'
 import { inTransaction } from '../../../../../src/foundation/database/client.ts'
 import { english, languageOf } from '../../../../../src/foundation/texts/language.ts'
 import { detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantIn, operatorIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
 
@@ -20,10 +19,7 @@ interface Entry {
   Details: Record<string, unknown>
 }
 
-function asOperator(query = '') {
-  const headers = { authorization: `Bearer ${operatorKey}` }
-  return server.app.inject({ url: `/admin/audit${query}`, headers })
-}
+const asOperator = (query = '') => server.operate('GET', `/admin/audit${query}`)
 
 /** Entries of a store, oldest first, with targets of their own. */
 async function record(storeId: number, targets: readonly string[]) {
@@ -199,10 +195,9 @@ test('so it does for an operator, each store’s by its own names, and a status 
     await person.submit('/admin/settings/payment-methods', { 'Name.2': `By bank ${at}` })
   }
   const [{ store } = shop] = stores
-  const added = { method: 'POST', url: `/admin/stores/${store.id}/order-statuses` } as const
-  const headers = { authorization: `Bearer ${operatorKey}` }
-  const payload = { StatusText: 'Being engraved', Visible: true }
-  expect((await server.app.inject({ ...added, headers, payload })).statusCode).toBe(201)
+  const status = { StatusText: 'Being engraved', Visible: true }
+  const added = await server.operate('POST', `/admin/stores/${store.id}/order-statuses`, status)
+  expect(added.statusCode).toBe(201)
   const actor = { kind: 'operator', name: '', address: '10.0.0.1' } as const
   const changed = { action: 'order-statuses.changed', target: 'both', details: { statuses: [1, 2] } } as const
   await inTransaction(server.services.db, (tx) =>

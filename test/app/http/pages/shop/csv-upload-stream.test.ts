@@ -1,16 +1,16 @@
 import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreFailure } from '../../../../../src/foundation/values/failure.ts'
 import { orShowAgain } from '../../../../../src/http/html/page-routes.ts'
-import { receiveFile, takeUploads, type UploadedFile } from '../../../../../src/http/pages/shop/csv/upload.ts'
+import { receiveFile, takeUploads, type UploadedFile } from '../../../../../src/http/html/upload.ts'
 import { createMetrics } from '../../../../../src/http/server/figures/metrics.ts'
 import { cutSlowPeers } from '../../../../../src/http/server/requests/slow-peers.ts'
 import { openRaw, requestHead } from '../../../../support/raw-connection.ts'
+import { sendInChunks } from './form-in-chunks.ts'
 
 const BYTES_MAX = 600 * 1024
 const refusal = new StoreFailure('invalid-value', 'refused by the consumer')
@@ -111,24 +111,8 @@ const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.cs
 const end = '\r\n--b--\r\n'
 const formOf = (file: Buffer) => Buffer.concat([Buffer.from(head), file, Buffer.from(end)])
 
-/** Sends a body, cut into chunks, as fast as the server takes them. */
-async function send(query: Record<string, string>, body: Buffer, chunkLength: number) {
-  const sent = httpRequest({
-    port,
-    host: '127.0.0.1',
-    method: 'POST',
-    path: `/?${new URLSearchParams(query)}`,
-    agent: false,
-    headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-length': body.length },
-  })
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>
-  for (let from = 0; from < body.length; from += chunkLength) {
-    const isRoom = sent.write(body.subarray(from, from + chunkLength))
-    if (!isRoom) await once(sent, 'drain')
-  }
-  sent.end()
-  const [answer] = await answered
-  return { status: answer.statusCode, body: await text(answer) }
+function send(query: Record<string, string>, body: Buffer, chunkLength: number) {
+  return sendInChunks({ port, path: `/?${new URLSearchParams(query)}` }, body, chunkLength)
 }
 
 /** Resolves when something is the case that the server does by itself. */

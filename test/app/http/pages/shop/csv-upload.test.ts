@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
+import { sendInChunks } from './form-in-chunks.ts'
 
 let token = ''
 
@@ -18,36 +16,15 @@ beforeAll(async () => {
   token = /name="_csrf" value="([^"]+)"/.exec((await merchant.open('/admin/manufacturers/csv')).body)?.[1] ?? ''
 })
 
-/** Sends a form with a CSV file over a connection, in chunks, as a browser does that reads the answer at the end. */
-async function send(
-  file: string,
-  chunkLength: number,
-  fileName = 'file.csv',
-): Promise<{ status: number; page: string }> {
+/** Sends a form with a CSV file. */
+async function send(file: string, chunkLength: number, fileName = 'file.csv') {
   const field = `--b\r\nContent-Disposition: form-data; name="_csrf"\r\n\r\n${token}\r\n`
   const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="${fileName}"\r\n\r\n`
   const body = Buffer.from(`${field}${head}${file}\r\n--b--\r\n`)
-  const sent = httpRequest({
-    port: (server.app.server.address() as AddressInfo).port,
-    host: '127.0.0.1',
-    method: 'POST',
-    path: '/admin/manufacturers/csv',
-    agent: false,
-    headers: {
-      accept: 'text/html',
-      cookie: [...merchant.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-      'content-type': 'multipart/form-data; boundary=b',
-      'content-length': body.length,
-    },
-  })
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>
-  for (let from = 0; from < body.length; from += chunkLength) {
-    const isRoom = sent.write(body.subarray(from, from + chunkLength))
-    if (!isRoom) await once(sent, 'drain')
-  }
-  sent.end()
-  const [answer] = await answered
-  return { status: answer.statusCode ?? 0, page: await text(answer) }
+  const { port } = server.app.server.address() as AddressInfo
+  const cookie = [...merchant.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const options = { port, path: '/admin/manufacturers/csv', headers: { accept: 'text/html', cookie } }
+  return sendInChunks(options, body, chunkLength)
 }
 
 const lineOf = (number: number) => `${number + 1},logo-${number}.png\n`
@@ -81,7 +58,7 @@ test('a file is answered wherever it is refused, whatever its size and the chunk
       // Files that are right are read to their end, which takes longest.
       const length = fault === 'nothing' ? Math.min(lines, 2_000) : lines
       const at = Math.min(Math.floor(length * part), 2_000)
-      const { status, page } = await send(fileWith(fault, length, at), chunkLength)
+      const { status, body: page } = await send(fileWith(fault, length, at), chunkLength)
       expect(status).toBe(faults[fault].status)
       expect(page).toContain(faults[fault].says)
     }),
@@ -91,7 +68,7 @@ test('a file is answered wherever it is refused, whatever its size and the chunk
 
 test('an empty first line is none', async () => {
   for (const lines of [1, 20_000]) {
-    const { status, page } = await send(`\n${fileWith('a heading twice', lines, 0)}`, 65_536)
+    const { status, body: page } = await send(`\n${fileWith('a heading twice', lines, 0)}`, 65_536)
     expect([status, /appears twice/.test(page)]).toEqual([400, true])
   }
   expect((await send(`\n${fileWith('nothing', 200, 0)}`, 65_536)).status).toBe(303)

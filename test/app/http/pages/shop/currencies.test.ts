@@ -2,16 +2,12 @@ import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import { checkDatabase } from '../../../../../src/operations/installation/checks.ts'
 import type { TestPerson } from '../../../../support/person.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { customerIn, merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
+import { importInto } from '../../../engine/transfer/fixture.ts'
 import { expectSaved, opened } from './order-fixture.ts'
 
-let server: TestServer
-withServer((opened) => {
-  server = opened
-})
+const server = await sharedServer()
 
 /** What `npm run check` finds. */
 const findings = async () =>
@@ -46,13 +42,8 @@ test.each([
   const [record] = (await shop.call('GET', '/Orders/2')).json()
   const [item] = record.OrderItemList
   const other = { OrderID: 3, InvoiceNumber: record.InvoiceNumber + 1, OrderItemList: [{ ...item, ItemIndexID: 100 }] }
-  const imported = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${shop.store.id}/import`,
-    headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/x-ndjson' },
-    payload: JSON.stringify({ service: 'Orders', record: { ...record, ...other } }),
-  })
-  expect(imported.body).toContain('"stored":1')
+  const imported = await importInto(server, shop, [{ service: 'Orders', record: { ...record, ...other } }])
+  expect(imported.counts).toMatchObject({ stored: 1 })
 
   // A change of the goods drops what of the total is finer than the currency.
   await shop.call('PUT', '/Orders/2', { body: { OrderAmount: finer(OrderAmount) } })
@@ -65,8 +56,11 @@ test.each([
   const payment = await opened(merchant, payments)
   expect(payment.fields.TransactionAmount).toBe(String(Number(OrderAmount)))
   expectSaved(await payment.send({}), '/admin/orders/1?notice=payment-recorded')
-  const refund = { TransactionType: 'Refund', TransactionAmount: SalesTax }
-  expectSaved(await (await opened(merchant, payments)).send(refund), '/admin/orders/1?notice=refund-recorded')
+  const refund = { TransactionAmount: SalesTax, TransactionResponseText: 'Goodwill' }
+  expectSaved(
+    await (await opened(merchant, '/admin/orders/1/refund')).send(refund),
+    '/admin/orders/1?notice=refund-recorded',
+  )
   await shop.add('/RMA', { OrderID: 1, RMAItemList: [{ CatalogID: 1, SKU: 'LAMP', ReturnQuantity: 1 }] })
 
   const OtherAmount = (0).toFixed(OrderAmount.split('.')[1]?.length ?? 0)

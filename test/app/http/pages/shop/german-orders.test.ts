@@ -2,18 +2,14 @@ import { beforeEach, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer, TestStore } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 
 // The pages of orders and products as somebody reads them whose browser asks for German, and the same ones in English.
 
-let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-withServer((opened) => {
-  server = opened
-})
+const server = await sharedServer()
 
 /** A store in Berlin whose first order is one lamp for 1,234.50 euros. */
 beforeEach(async () => {
@@ -99,6 +95,11 @@ const pages: readonly {
     url: '/admin/orders/1/payments?notice=refund-recorded',
     de: ['Die Erstattung ist erfasst.'],
     en: ['The refund is recorded.'],
+  },
+  {
+    url: '/admin/orders/1/refund',
+    de: ['Erstattung zur Bestellung AB-1000', 'Kann erstattet werden', 'Zurückgegeben', 'Erstattung erfassen'],
+    en: ['Refund of order AB-1000', 'Can be refunded', 'Returned', 'Record the refund'],
   },
   {
     url: '/admin/orders/new',

@@ -1,19 +1,17 @@
-import { expect, test } from 'vitest'
-import type { TestServer } from '../../../../support/store.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { sharedServer } from '../../../../support/store.ts'
 import { csvPages, wordsOf } from './csv-fixture.ts'
-import { withServer } from './merchant-fixture.ts'
 import { addShirt, openShop, type Shop } from './product-fixture.ts'
 
 // The pages of records for somebody whose browser asks for German: texts, numbers, money and dates.
 
 const german = { 'accept-language': 'de-DE,de;q=0.9,en;q=0.8' }
 
-let server: TestServer
 let shop: Shop
 
-withServer(async (now) => {
-  server = now
-  shop = await openShop(now)
+const server = await sharedServer()
+beforeEach(async () => {
+  shop = await openShop(server)
 })
 
 async function germanOf(address: string): Promise<string> {

@@ -9,21 +9,14 @@ export interface Scene {
   readonly merchant: TestPerson
 }
 
-/** Opens a server for the file, of which `enter` is told before each test. */
-export function withServer(enter: (server: TestServer) => unknown): void {
+/** A server for the file, with a store and its merchant for each test, of which `enter` is told. */
+export function withMerchant(enter: (scene: Scene) => unknown): void {
   let server: TestServer
   beforeAll(async () => {
     server = await openServer()
   })
   afterAll(() => server?.close())
   beforeEach(async () => {
-    await enter(server)
-  })
-}
-
-/** As `withServer`, with a store and its merchant for each test. */
-export function withMerchant(enter: (scene: Scene) => unknown): void {
-  withServer(async (server) => {
     const shop = await server.openStore()
     await enter({ server, shop, merchant: await merchantIn(server, shop.store) })
   })

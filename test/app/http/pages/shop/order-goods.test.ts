@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { withServer } from './merchant-fixture.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
@@ -9,7 +9,8 @@ let line: string
 const goods = '/admin/orders/1/lines'
 const saved = '/admin/orders/1?notice=record-saved'
 
-withServer(async (server) => {
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
   line = `Line.${(await scene.order()).OrderItemList[0].ItemIndexID}`
 })

@@ -1,25 +1,27 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { sql } from '../../../../../src/foundation/database/sql.ts'
 import { effectOf } from '../../../../../src/shop/resources/orders/payments.ts'
 import { testPerson } from '../../../../support/person.ts'
 import { memberIn } from '../../../../support/signed-in.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
-let server: TestServer
 
 const payments = '/admin/orders/1/payments'
+const refunding = '/admin/orders/1/refund'
 const saved = '/admin/orders/1?notice=payment-recorded'
 const refundSaved = '/admin/orders/1?notice=refund-recorded'
 
-withServer(async (opened) => {
-  server = opened
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
 })
 
+/** A refund by amount alone. */
+const refund = async (TransactionAmount: string) =>
+  (await opened(scene.merchant, refunding)).send({ TransactionAmount, TransactionResponseText: 'Goodwill' })
 const record = async (changes: Record<string, string>) => (await opened(scene.merchant, payments)).send(changes)
 const transactions = async () => (await scene.order()).TransactionList
 /** The facts of the page: what is paid, refunded and open. */
@@ -43,7 +45,7 @@ describe('payments of an order', () => {
       await form.send({ TransactionAmount: '100', TransactionReference: 'T-1', TransactionResponseText: 'By wire' }),
       saved,
     )
-    expectSaved(await record({ TransactionType: 'Refund', TransactionAmount: '30.50' }), refundSaved)
+    expectSaved(await refund('30.50'), refundSaved)
     expectSaved(await record({ TransactionType: 'Authorize', TransactionAmount: '5' }), saved)
     expect(await facts()).toEqual({
       Total: '$135.25',
@@ -68,15 +70,19 @@ describe('payments of an order', () => {
     expect(await scene.order()).toMatchObject({ OrderStatusID: 11, OrderAmount: 135.25 })
   })
 
-  test('are payments unless somebody comes by a link to a refund, also where nothing is open', async () => {
+  test('are no refunds, to which a cancelled order that is paid leads', async () => {
     await record({ TransactionAmount: '135.25' })
-    const offered = async (url: string) => (await opened(scene.merchant, url)).fields
-    expect(await offered(payments)).toMatchObject({ TransactionType: 'Sale', TransactionAmount: '' })
+    const form = await opened(scene.merchant, payments)
+    expect(form.fields).toMatchObject({ TransactionType: 'Sale', TransactionAmount: '' })
+    expect((await form.send({ TransactionType: 'Refund', TransactionAmount: '1' })).statusCode).toBe(400)
     await scene.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
     const { body } = await scene.merchant.open('/admin/orders/1')
-    const [, link = ''] = /<a href="([^"]*)" class="button">Record a refund</.exec(body) ?? []
-    const form = await scene.merchant.formOf(link, payments)
-    expect(form).toMatchObject({ TransactionType: 'Refund', TransactionAmount: '' })
+    expect(body).toContain(`<a href="${refunding}" class="button">Refund</a>`)
+    // All of it is proposed.
+    expect((await opened(scene.merchant, refunding)).fields).toMatchObject({
+      RefundShippingAmount: '6.5',
+      TransactionAmount: '135.25',
+    })
   })
 
   test.each([
@@ -117,20 +123,18 @@ describe('payments of an order', () => {
   })
 
   test('are refunded up to what was paid, also by two merchants at once', async () => {
-    expect(alertIn((await record({ TransactionType: 'Refund', TransactionAmount: '1' })).body)).toContain(
-      'cannot be refunded',
-    )
+    expect(alertIn((await refund('1')).body)).toContain('cannot be refunded')
     await record({ TransactionAmount: '20' })
-    const tooMuch = await record({ TransactionType: 'Refund', TransactionAmount: '20.01' })
+    const tooMuch = await refund('20.01')
     expect(tooMuch.statusCode).toBe(400)
     expect(alertIn(tooMuch.body)).toContain('Amount</a> must be at most $20.00 for a refund: $20.00 were paid')
 
-    const forms = [await opened(scene.merchant, payments), await opened(scene.merchant, payments)]
-    const refund = { TransactionType: 'Refund', TransactionAmount: '15' }
-    const answers = await Promise.all(forms.map((form) => form.send(refund)))
+    const forms = [await opened(scene.merchant, refunding), await opened(scene.merchant, refunding)]
+    const changes = { TransactionAmount: '15', TransactionResponseText: 'Goodwill' }
+    const answers = await Promise.all(forms.map((form) => form.send(changes)))
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 412])
     const lost = answers.find(({ statusCode }) => statusCode === 412)
-    const again = await scene.merchant.submit(payments, typedIn(lost?.body ?? '', payments))
+    const again = await scene.merchant.submit(refunding, typedIn(lost?.body ?? '', refunding))
     expect([again.statusCode, alertIn(again.body)]).toEqual([400, expect.stringContaining('at most $5.00')])
     expect(await transactions()).toHaveLength(2)
   })
@@ -383,7 +387,7 @@ describe('a transaction that is wrong', () => {
     await record({ TransactionAmount: '135.25' })
     const key = await keyOf()
     expect((await scene.merchant.open(voiding(key))).body).not.toContain('More would be refunded than was paid')
-    await record({ TransactionType: 'Refund', TransactionAmount: '30' })
+    await refund('30')
     const { body } = await scene.merchant.open(voiding(key))
     expect(body).toMatch(/<dt>Open<\/dt><dd>\$0.00 → <strong>\$165.25/)
     expect(body).toContain('More would be refunded than was paid: the $30.00 that')
@@ -393,10 +397,10 @@ describe('a transaction that is wrong', () => {
     expect((await scene.merchant.open('/admin/orders/1')).body).toContain(
       '<strong>$165.25</strong> is open, its total of $135.25 and $30.00 that was refunded without being paid',
     )
-    const refund = (await scene.order()).TransactionList.find(
+    const other = (await scene.order()).TransactionList.find(
       (one: { TransactionType: string }) => one.TransactionType === 'Refund',
     ).TransactionIndexID
-    expect((await scene.merchant.open(voiding(refund))).body).not.toContain('More would be refunded')
+    expect((await scene.merchant.open(voiding(other))).body).not.toContain('More would be refunded')
   })
 
   test('is made void once by two at once', async () => {

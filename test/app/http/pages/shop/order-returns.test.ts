@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
-let server: TestServer
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
 /** The fields of the order's line begin with this. */
 let line: string
@@ -12,8 +10,8 @@ let line: string
 const newReturn = '/admin/orders/1/returns/new'
 const added = '/admin/orders/1?notice=return-added'
 
-withServer(async (started) => {
-  server = started
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
   line = `Item.${(await scene.order()).OrderItemList[0].ItemIndexID}`
 })
@@ -146,7 +144,7 @@ describe('a return that has been added', () => {
 
   test('leads to a refund from the page of its order, once goods of a paid order have been received', async () => {
     const hasLink = async () =>
-      /<h2>Returns<\/h2>[\s\S]*?href="\/admin\/orders\/1\/payments\?type=Refund">Record a refund</.test(
+      /<h2>Returns<\/h2>[\s\S]*?href="\/admin\/orders\/1\/refund\?return=1">Refund it</.test(
         (await scene.merchant.open('/admin/orders/1')).body,
       )
     await (await opened(scene.merchant, stored)).send({ 'Item.0.ReceivedQuantity': '2' })
@@ -155,7 +153,7 @@ describe('a return that has been added', () => {
       scene.shop.add('/Orders/1/Transactions', { TransactionType, TransactionAmount: 20 })
     await pay('Sale')
     expect(await hasLink()).toBe(true)
-    await pay('Refund')
+    await scene.shop.add('/Orders/1/Transactions', { TransactionType: 'Refund', TransactionAmount: 5, RMAID: 1 })
     expect(await hasLink()).toBe(false)
   })
 

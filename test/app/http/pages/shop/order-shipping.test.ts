@@ -1,16 +1,14 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 
 // Shipping an order, all or some of it, and its notes.
 
-let server: TestServer
 let shop: Awaited<ReturnType<typeof shopWithOrder>>
 
-withServer(async (started) => {
-  server = started
+const server = await sharedServer()
+beforeEach(async () => {
   shop = await shopWithOrder(server)
 })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 
 // What pages and files of an order say of what is stored of it.
@@ -12,7 +12,8 @@ const description =
   'Caf&eacute; <M> Throw<BR/><b>Size:</b>&nbsp;Queen - $20.00<br />\n<p><B>Card:</B> &lt;gift&gt; &#36;5 - A 4.00</p>' +
   '<b>Pins:</b>&nbsp;Cool - -$2.00<br>Sweet $0.125'
 
-withServer(async (server) => {
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
 })
 

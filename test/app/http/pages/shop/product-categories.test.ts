@@ -1,14 +1,12 @@
-import { expect, test } from 'vitest'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { sharedServer } from '../../../../support/store.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
-let server: TestServer
 let open: Shop
 let ids: Record<'home' | 'garden' | 'chairs' | 'sale', number>
 
-withServer(async (opened) => {
-  server = opened
+const server = await sharedServer()
+beforeEach(async () => {
   open = await openShop(server)
   const home = await open.add('/Category', { CategoryName: 'Home' })
   const garden = await open.add('/Category', { CategoryName: 'Garden', CategoryParent: home })

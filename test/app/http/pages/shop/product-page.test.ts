@@ -1,15 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import { otherTexts, plainTexts } from '../../../../support/odd-html.ts'
 import { fieldsAt } from '../../../../support/person.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer, type TestServer } from '../../../../support/store.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
 let open: Shop
 let db: TestServer['services']['db']
 
-withServer(async (server) => {
+const server = await sharedServer()
+beforeEach(async () => {
   open = await openShop(server)
   db = server.services.db
 })

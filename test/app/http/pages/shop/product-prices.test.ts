@@ -1,13 +1,14 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { fieldsAt } from '../../../../support/person.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
 let open: Shop
 let id: number
 let page: string
 
-withServer(async (server) => {
+const server = await sharedServer()
+beforeEach(async () => {
   open = await openShop(server)
   id = await open.add('/Products', {
     SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5 },

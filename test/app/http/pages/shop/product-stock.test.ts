@@ -1,22 +1,18 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import { fieldsAt } from '../../../../support/person.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { addShirt, openShop, type Shop } from './product-fixture.ts'
 
-let server: TestServer
 let open: Shop
 let id: number
 let codes: string[]
 let page: string
 
-withServer(async (opened) => {
-  server = opened
+const server = await sharedServer()
+beforeEach(async () => {
   open = await openShop(server)
-  const shirt = await addShirt(open)
-  id = shirt.id
-  codes = shirt.codes
+  ;({ id, codes } = await addShirt(open))
   page = `/admin/products/${id}/stock`
 })
 

@@ -1,21 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
-import type { TestServer } from '../../../../support/store.ts'
-import { withServer } from './merchant-fixture.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 
 // What the numbers of returns mean, in the settings and wherever a return is shown or edited.
 
-let server: TestServer
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
 let merchant: TestPerson
 
 const page = '/admin/settings/returns'
 const saved = (list: string) => `${page}?notice=settings-saved#${list}`
 
-withServer(async (started) => {
-  server = started
+const server = await sharedServer()
+beforeEach(async () => {
   scene = await shopWithOrder(server)
   merchant = scene.merchant
 })

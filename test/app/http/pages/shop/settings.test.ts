@@ -37,6 +37,7 @@ describe('the settings of a store', () => {
       SecureURL: `${secureUrl}/`,
       Currency: 'eur',
       TimeZone: 'Europe/Berlin',
+      Country: 'DE',
     })
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/admin/settings?notice=settings-saved'])
     expect(await store()).toMatchObject({
@@ -44,6 +45,7 @@ describe('the settings of a store', () => {
       SecureURL: secureUrl,
       Currency: 'EUR',
       TimeZone: 'Europe/Berlin',
+      Country: 'DE',
     })
     const count = (secureurl: string) =>
       shop.call('GET', '/CustomerGroups?countonly=1', { headers: { secureurl } }).then(({ statusCode }) => statusCode)
@@ -70,13 +72,43 @@ describe('the settings of a store', () => {
   })
 
   test('are refused with what is wrong beside each field, and nothing is saved', async () => {
-    const answer = await save({ Name: '', Currency: 'dollars', TimeZone: 'Moon/Base', SecureURL: 'ftp://x' })
+    const answer = await save({
+      Name: '',
+      Currency: 'dollars',
+      TimeZone: 'Moon/Base',
+      Country: 'XX',
+      SecureURL: 'ftp://x',
+    })
     expect(answer.statusCode).toBe(400)
-    for (const name of ['Name', 'SecureURL', 'Currency', 'TimeZone']) {
+    for (const name of ['Name', 'SecureURL', 'Currency', 'TimeZone', 'Country']) {
       expect(answer.body).toContain(`id="${name}-problem"`)
     }
     expect(answer.body).toContain('value="Moon/Base"')
     expect(await store()).toMatchObject(settings())
+  })
+
+  test('have a country with which new addresses begin, and which counts as nothing typed', async () => {
+    const customer = {
+      Email: 'ada@shop.example',
+      Password: 'a password of ada',
+      BillingFirstName: 'Ada',
+      BillingCountry: 'FR',
+    }
+    const id = await shop.add('/Customers', customer)
+    await save({ Country: 'DE' })
+    const [page, action] = ['/admin/orders/new', '/admin/orders']
+    const begun = await merchant.formOf(page, action)
+    expect(begun).toMatchObject({ BillingCountry: 'DE', ShipmentCountry: 'DE' })
+    const chosen = await merchant.submit(page, { ...begun, 'CustomerID.choice': String(id) }, { action, to: page })
+    expect(chosen.body).toMatch(/<select id="BillingCountry"[\s\S]*?<option value="FR" selected>/)
+    const { ShipToBilling: _, ...toBilling } = begun
+    await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 5, Stock: 5 } })
+    const guest = { BillingFirstName: 'Bob', BillingPhoneNumber: '1', 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1' }
+    expect((await merchant.submit(page, { ...toBilling, ...guest }, { action })).statusCode).toBe(303)
+    const [{ ShipmentList }] = (await shop.call('GET', '/Orders?limit=1')).json()
+    expect(ShipmentList).toMatchObject([{ ShipmentFirstName: 'Bob', ShipmentCountry: 'DE' }])
+    const { BillingCountry, ShippingCountry } = await merchant.formOf('/admin/customers/new', '/admin/customers')
+    expect([BillingCountry, ShippingCountry]).toEqual(['DE', ''])
   })
 
   test('cannot take the address of another store', async () => {

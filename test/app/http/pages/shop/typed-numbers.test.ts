@@ -98,9 +98,9 @@ test('what pages show of amounts is read, in English and in German', async () =>
   const inGerman = (page: string, fields: Record<string, string>) =>
     scene.merchant.submit(page, fields, { headers: { 'accept-language': 'de-DE' } })
   const refund = (TransactionAmount: string) =>
-    inGerman(`${order}/payments`, {
+    inGerman(`${order}/refund`, {
       TransactionAmount,
-      TransactionType: 'Refund',
+      TransactionResponseText: 'Kulanz',
       TransactionDateTime: '2026-03-10T10:00:00',
     })
   const paidBack = await refund('1.299,90\u00a0$')

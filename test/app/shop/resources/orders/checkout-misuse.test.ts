@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { afterAll, describe, expect, test } from 'vitest'
-import { createAuthenticator } from '../../../../../src/access/applications/authenticate.ts'
-import { buildApp } from '../../../../../src/app.ts'
-import { connect } from '../../../../../src/foundation/database/client.ts'
-import { openLine } from '../../../../support/line.ts'
+import { describe, expect, test } from 'vitest'
+import { otherProcess } from '../../../../support/other-process.ts'
+import { shared } from '../../../../support/shared.ts'
 import { line, openCheckout, order } from './checkout-fixture.ts'
 
 // What checkout.test.ts says of one process and of reasonable bodies holds for several processes, and for bodies that nobody needs.
@@ -13,16 +11,7 @@ const { server, shop, goods, stockOf, ordersOf } = await openCheckout({
   Products: ['read', 'write'],
   Orders: ['write'],
 })
-const connection = await openLine(server.database.url)
-/** Another process, with connections and a memory of its own. */
-const db = connect(connection.url, { poolMax: 10 })
-const authenticator = createAuthenticator({ db, secrets: server.services.secrets, now: server.services.now })
-const other = buildApp({ ...server.services, db, authenticator })
-afterAll(async () => {
-  await other.close()
-  await db.$disconnect()
-  connection.close()
-})
+const { app: other, cutAfterCommit } = await shared(otherProcess(server, 10))
 
 async function place(
   app: FastifyInstance,
@@ -64,7 +53,7 @@ describe('two processes', () => {
   test('of which one loses the word that the order is placed do not place it again', async () => {
     const bag = await goods()
     const before = await ordersOf()
-    connection.cutAfterCommit()
+    cutAfterCommit()
     expect((await place(other, 'lost', order([line(bag)]))).status).toBeOneOf([201, 503])
     const again = [await place(other, 'lost', order([line(bag)])), await place(server.app, 'lost', order([line(bag)]))]
     expect(again.map(({ status, replayed }) => [status, replayed])).toEqual([

@@ -138,6 +138,12 @@ describe('placing', () => {
     expect((await of(customer, shop)).statusCode).toBe(201)
   })
 
+  test('a payment of more than the total is told the total', async () => {
+    const body = order([line(await goods())], { Payment: { ...payment, Amount: 20.01 } })
+    const message = 'Payment.Amount must be at most the total of the order, 20 USD'
+    expect(refusalOf(await place(body)).message).toBe(message)
+  })
+
   test('two buyers at once for the last piece: exactly one gets it', async () => {
     const bag = await goods({ Stock: 1 })
     const answers = await Promise.all([place(order([line(bag)])), place(order([line(bag)]))])

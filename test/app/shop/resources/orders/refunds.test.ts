@@ -69,6 +69,8 @@ test('a refund names lines and a return, which its order never shows, and Refund
     TransactionID: 'gw-1',
     RMAID: rma,
     RefundItemList: sent,
+    RefundShippingAmount: 2,
+    RefundTaxAmount: 1,
   })
 
   const order = await orderOf(id)
@@ -81,14 +83,16 @@ test('a refund names lines and a return, which its order never shows, and Refund
       TransactionIndexID: plain,
       TransactionID: '',
       ...dated,
-      ...{ TransactionType: 'Credit', RefundTotal: 1.5, RMAID: 0, RefundItemList: [] },
+      ...{ TransactionType: 'Credit', CreditNotePrefix: 'CN-', CreditNoteNumber: 1, RefundTotal: 1.5, RMAID: 0 },
+      ...{ RefundItemList: [], RefundShippingAmount: 0, RefundTaxAmount: 0 },
     },
     {
       TransactionIndexID: named,
       TransactionID: 'gw-1',
       ...dated,
-      ...{ TransactionType: 'Refund', RefundTotal: 43, RMAID: rma },
+      ...{ TransactionType: 'Refund', CreditNotePrefix: 'CN-', CreditNoteNumber: 2, RefundTotal: 43, RMAID: rma },
       RefundItemList: [sent[0], { ItemIndexID: second, RefundQuantity: 0.5, RefundAmount: 0 }],
+      ...{ RefundShippingAmount: 2, RefundTaxAmount: 1 },
     },
   ])
   expect(await sumsOf(id)).toEqual({
@@ -163,6 +167,13 @@ test('what is no refund of this order is refused, and nothing is written', async
       `${list}.RefundItemList`,
       'has amounts of 50.01 together; the transaction is of 50',
     ],
+    [
+      { ...item({ RefundAmount: 40 }), RefundShippingAmount: 9, RefundTaxAmount: 1.01 },
+      `${list}.RefundItemList`,
+      'of 50.01',
+    ],
+    [{ RefundTaxAmount: 1, TransactionType: 'Sale' }, `${list}.TransactionType`, 'must be Refund or Credit'],
+    [{ RefundShippingAmount: -1 }, 'RefundShippingAmount', 'must be a number from 0'],
     [
       { RefundItemList: [...item().RefundItemList, ...item().RefundItemList] },
       `${list}.RefundItemList[1].ItemIndexID`,

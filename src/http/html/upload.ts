@@ -2,8 +2,8 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { type Form, isUpload } from '../../../html/request.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type Form, isUpload } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -157,7 +157,7 @@ async function discard(body: Readable, reply: FastifyReply): Promise<void> {
 
 function tooLarge(bytesMax: number): StoreFailure {
   const size = `${bytesMax / 1024 / 1024} MB`
-  return new StoreFailure('body-too-large', `The file is larger than ${size}. Divide it into several files.`)
+  return new StoreFailure('body-too-large', `The file is larger than ${size}. Choose a smaller one.`)
 }
 
 /** Throws the failure that other forms get from the plugin. The fields become the body, as of a form without a file. */

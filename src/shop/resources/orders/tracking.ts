@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { inTransaction, readInTurn } from '../../../foundation/database/client.ts'
+import type { Carrier as CarrierRow } from '../../../foundation/database/generated/client.ts'
+import { namedObject, text } from '../../../foundation/values/input.ts'
+
+/** Carriers per store. */
+export const CARRIERS_MAX = 50
+export const CARRIER_NAME_LENGTH_MAX = 100
+export const TRACKING_URL_LENGTH_MAX = 500
+
+/** `trackingUrl`: an https address with `{code}` where the tracking number stands; empty: the carrier has none. */
+export type Carrier = Pick<CarrierRow, 'name' | 'trackingUrl'>
+
+/** Returns the carriers of a store by name. */
+export function readCarriers({ db, store }: Pick<Caller, 'db' | 'store'>): Promise<Carrier[]> {
+  return readInTurn({ db, store }, () =>
+    db.carrier.findMany({
+      where: { storeId: store.id },
+      select: { name: true, trackingUrl: true },
+      orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    }),
+  )
+}
+
+/** The members of a shipment that say where it is followed. */
+interface Tracked {
+  readonly ShipmentMethodName: string
+  readonly ShipmentTrackingCode: string
+}
+
+/**
+ * Returns the address at which a shipment is followed, with its tracking number percent-encoded. Its carrier is the one with the longest
+ * name that its shipping method begins with, ignoring case. Null: it has no number, or its carrier no address.
+ */
+export function trackingLink(carriers: readonly Carrier[], shipment: Tracked): string | null {
+  const code = shipment.ShipmentTrackingCode.trim()
+  if (code === '') return null
+  const method = shipment.ShipmentMethodName.trim().toLowerCase()
+  const [carrier] = carriers
+    .filter(({ name }) => method.startsWith(name.toLowerCase()))
+    .sort((one, other) => other.name.length - one.name.length)
+  if (carrier === undefined || carrier.trackingUrl === '') return null
+  return carrier.trackingUrl.replace('{code}', () => encodeURIComponent(code))
+}
+
+const trackingUrl = 'must be an https address with {code} once, such as https://carrier.example/track?id={code}'
+
+/** Whether only the path or the query of the address depends on the tracking number, so that none leads to another host. */
+function isTrackingUrl(given: string): boolean {
+  const isPlaced = /^https:\/\/[^\s/?#@\\{}]+[/?][^\s#\\{}]*\{code\}[^\s#\\{}]*(#[^\s\\{}]*)?$/i.test(given)
+  return isPlaced && URL.canParse(given)
+}
+
+const atMost = `must be a list of at most ${CARRIERS_MAX} carriers`
+
+/** The form of the carriers: all of them. */
+export const changedCarriers = z
+  .array(
+    namedObject({
+      Name: text(CARRIER_NAME_LENGTH_MAX),
+      TrackingUrl: z
+        .string(trackingUrl)
+        .trim()
+        .max(TRACKING_URL_LENGTH_MAX, trackingUrl)
+        .refine((given) => given === '' || isTrackingUrl(given), trackingUrl),
+    }),
+  )
+  .max(CARRIERS_MAX, atMost)
+
+/** Replaces the carriers of a store. */
+export async function updateCarriers(
+  { db, store, now }: Caller,
+  carriers: z.output<typeof changedCarriers>,
+  actor: Actor,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const storeId = store.id
+    // Concurrent changes run one after the other.
+    await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
+    const before = await readCarriers({ db: tx, store })
+    await tx.carrier.deleteMany({ where: { storeId } })
+    const data = carriers.map(({ Name: name, TrackingUrl }) => ({ storeId, name, trackingUrl: TrackingUrl }))
+    await tx.carrier.createMany({ data })
+    const [from, to] = [before, data].map((all) => all.map((each) => `${each.name} ${each.trackingUrl}`.trim()))
+    const details = { carriers: { from, to } }
+    await recordAudit(tx, now, { actor, target: store.name, storeId, action: 'store.changed', details })
+  })
+}
