@@ -6,17 +6,14 @@ import { lines, namedObject, text } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { logoAddress, withLogo } from './logo.ts'
 
-export const SELLER_LENGTH_MAX = 500
-export const PHONE_LENGTH_MAX = 50
-export const TAX_NUMBERS_LENGTH_MAX = 200
-export const FOOTER_LENGTH_MAX = 1_000
+export const documentLengths = { seller: 500, phone: 50, taxNumbers: 200, footer: 1_000 } as const
 
 /** The form of the settings. An empty Locale: as for who prints them. */
 export const changedDocuments = namedObject({
-  Seller: lines(SELLER_LENGTH_MAX),
-  Phone: text(PHONE_LENGTH_MAX, 0),
-  TaxNumbers: lines(TAX_NUMBERS_LENGTH_MAX),
-  Footer: lines(FOOTER_LENGTH_MAX),
+  Seller: lines(documentLengths.seller),
+  Phone: text(documentLengths.phone, 0),
+  TaxNumbers: lines(documentLengths.taxNumbers),
+  Footer: lines(documentLengths.footer),
   Locale: z.enum(
     ['', ...localeTags],
     `must be one of ${localeTags.join(', ')}, or empty for the language of who prints`,

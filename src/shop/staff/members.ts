@@ -31,21 +31,12 @@ import {
 // The people of a store: their accounts, and the roles that they have.
 
 /** Somebody who belongs to a store. */
-export interface Member extends Account, RoleOfAccount {
-  /** Empty: others call the person by the e-mail address. */
-  readonly name: string
-}
+export interface Member extends Account, RoleOfAccount {}
 
-const columns = {
-  id: true,
-  email: true,
-  createdAt: true,
-  identity: { select: { name: true } },
-  ...roleColumns,
-} as const
+const columns = { id: true, email: true, createdAt: true, ...roleColumns } as const
 
-function memberOf({ role, ownRole, identity, ...account }: Account & RoleRow & { identity: { name: string } }): Member {
-  return { ...account, name: identity.name, ...roleOf({ role, ownRole }) }
+function memberOf({ role, ownRole, ...account }: Account & RoleRow): Member {
+  return { ...account, ...roleOf({ role, ownRole }) }
 }
 
 /** The body of `POST /admin/stores/{id}/users`. */

@@ -4,9 +4,8 @@ import { mailsAre } from '../../../access/mail/write.ts'
 import { changePassword } from '../../../access/people/accounts.ts'
 import type { AddressServices } from '../../../access/people/address.ts'
 import { browserName } from '../../../access/people/browser-name.ts'
+import { choose, chosenLocale, chosenName, readChoices } from '../../../access/people/choices.ts'
 import { listFactors } from '../../../access/people/factors/changes.ts'
-import { chooseLocale, chosenLocale } from '../../../access/people/locale.ts'
-import { chooseName, chosenName, PERSON_NAME_LENGTH_MAX } from '../../../access/people/names.ts'
 import { listPersonTokens } from '../../../access/people/person-tokens.ts'
 import { identityOf } from '../../../access/people/proof.ts'
 import type { ResetServices } from '../../../access/people/reset.ts'
@@ -63,14 +62,14 @@ function accountPages(app: FastifyInstance, services: AddressServices, area: Are
 
   const setLocale = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Locale } = readInput(chosenLocale, sentBy(request))
-    await chooseLocale(services, sessionOf(request), Locale === '' ? null : Locale, actorOf(request))
+    await choose(services, sessionOf(request), 'locale', Locale === '' ? null : Locale, actorOf(request))
     return leadOn(reply, `${account}?notice=language-chosen`)
   }
   form(`${account}/language`, setLocale, again)
 
   const setName = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Name } = readInput(chosenName, sentBy(request))
-    await chooseName(services, sessionOf(request), Name, actorOf(request))
+    await choose(services, sessionOf(request), 'name', Name, actorOf(request))
     return leadOn(reply, `${account}?notice=settings-saved`)
   }
   form(`${account}/name`, setName, again)
@@ -87,22 +86,18 @@ function accountPages(app: FastifyInstance, services: AddressServices, area: Are
 async function accountPage(services: AddressServices, area: Area, request: FastifyRequest): Promise<HtmlPage> {
   const session = sessionOf(request)
   const account = `${area.path}/account`
-  const where = { id: identityOf(session).identityId }
-  const { name } = await services.db.identity.findUniqueOrThrow({ where, select: { name: true } })
   return {
     template: '/pages/people/account',
     title: t('Your account'),
     data: {
       account,
-      name,
-      nameMax: PERSON_NAME_LENGTH_MAX,
+      own: await readChoices(services.db, session),
       sessions: await listSessions(services, session),
       mails: mailsAre(services.config),
       factors: await listFactors(services, session),
       alerts: await alertChoices(services, session.person),
       tokens: area.kind === 'operator' ? null : await listPersonTokens(services, session.person),
       locales,
-      locale: identityOf(session).locale ?? '',
       // Both forms have a field CurrentPassword.
       isOfAddress: request.url.startsWith(`${account}/address`),
       browserName,

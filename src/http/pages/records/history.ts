@@ -80,7 +80,7 @@ export async function historyOf(
     const acts = actsIn(entry)
     const title = titles.get(entry.recordType)?.get(entry.recordId) || null
     return {
-      ...factsOf(caller, entry, { title, personOf }),
+      ...factsOf(caller, entry, title, personOf),
       changes: changesOf(entry, { caller, nameOf: nameOfValue }, acts),
     }
   }
@@ -111,14 +111,8 @@ export const actors: Readonly<Record<HistoryEntry['actorKind'], (name: string, p
   operator: () => t('The operator'),
 }
 
-interface Named {
-  /** What the record is called. Null: by its number. */
-  readonly title: string | null
-  readonly personOf: PersonOf
-}
-
-/** Who changed what, and what the reader may do about it. */
-function factsOf({ privileges }: Caller, entry: HistoryEntry, { title, personOf }: Named) {
+/** Who changed what, and what the reader may do about it. `title` is what the record is called; null: by its number. */
+function factsOf({ privileges }: Caller, entry: HistoryEntry, title: string | null, personOf: PersonOf) {
   const { id, at, actorKind, actor, kind, recordType, recordId, changed, more } = entry
   const service = serviceOfTable(recordType)
   const isSeen = changed.every(([path]) => isShownTo(privileges, fieldAt(service, path).field))

@@ -4,11 +4,10 @@ import type { Caller } from '../../../engine/caller.ts'
 import { inTransaction, readInTurn } from '../../../foundation/database/client.ts'
 import type { Carrier as CarrierRow } from '../../../foundation/database/generated/client.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
+import type { OrderRecord } from './orders.ts'
 
-/** Carriers per store. */
-export const CARRIERS_MAX = 50
-export const CARRIER_NAME_LENGTH_MAX = 100
-export const TRACKING_URL_LENGTH_MAX = 500
+/** Carriers per store, and the lengths of what is said of them. */
+export const carrierBounds = { count: 50, name: 100, trackingUrl: 500 } as const
 
 /** `trackingUrl`: an https address with `{code}` where the tracking number stands; empty: the carrier has none. */
 export type Carrier = Pick<CarrierRow, 'name' | 'trackingUrl'>
@@ -24,11 +23,7 @@ export function readCarriers({ db, store }: Pick<Caller, 'db' | 'store'>): Promi
   )
 }
 
-/** The members of a shipment that say where it is followed. */
-interface Tracked {
-  readonly ShipmentMethodName: string
-  readonly ShipmentTrackingCode: string
-}
+type Tracked = Pick<OrderRecord['ShipmentList'][number], 'ShipmentMethodName' | 'ShipmentTrackingCode'>
 
 /**
  * Returns the address at which a shipment is followed, with its tracking number percent-encoded. Its carrier is the one with the longest
@@ -47,27 +42,24 @@ export function trackingLink(carriers: readonly Carrier[], shipment: Tracked): s
 
 const trackingUrl = 'must be an https address with {code} once, such as https://carrier.example/track?id={code}'
 
-/** Whether only the path or the query of the address depends on the tracking number, so that none leads to another host. */
-function isTrackingUrl(given: string): boolean {
-  const isPlaced = /^https:\/\/[^\s/?#@\\{}]+[/?][^\s#\\{}]*\{code\}[^\s#\\{}]*(#[^\s\\{}]*)?$/i.test(given)
-  return isPlaced && URL.canParse(given)
-}
+/** Only the path or the query depends on the tracking number, so that none leads to another host. Empty: there is no address. */
+const placed = /^(https:\/\/[^\s/?#@\\{}]+[/?][^\s#\\{}]*\{code\}[^\s#\\{}]*(#[^\s\\{}]*)?)?$/i
 
-const atMost = `must be a list of at most ${CARRIERS_MAX} carriers`
+const atMost = `must be a list of at most ${carrierBounds.count} carriers`
 
 /** The form of the carriers: all of them. */
 export const changedCarriers = z
   .array(
     namedObject({
-      Name: text(CARRIER_NAME_LENGTH_MAX),
+      Name: text(carrierBounds.name),
       TrackingUrl: z
         .string(trackingUrl)
         .trim()
-        .max(TRACKING_URL_LENGTH_MAX, trackingUrl)
-        .refine((given) => given === '' || isTrackingUrl(given), trackingUrl),
+        .max(carrierBounds.trackingUrl, trackingUrl)
+        .refine((given) => placed.test(given) && (given === '' || URL.canParse(given)), trackingUrl),
     }),
   )
-  .max(CARRIERS_MAX, atMost)
+  .max(carrierBounds.count, atMost)
 
 /** Replaces the carriers of a store. */
 export async function updateCarriers(

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { PERSON_NAME_LENGTH_MAX, personName } from '../../../../access/people/names.ts'
+import { personName } from '../../../../access/people/names.ts'
 import { newPasswordInput } from '../../../../access/people/passwords.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../../foundation/values/input.ts'
@@ -34,14 +34,7 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
     const { session } = request
     const isOwn = session !== null && (await isForPerson(services, invitation, session))
     const signIn = `/admin/sign-in?next=${encodeURIComponent(`${address}?token=${token}`)}`
-    const data = {
-      invitation,
-      token,
-      isOwn,
-      signIn,
-      isByOperator: invitation.invitedBy === OPERATOR,
-      nameMax: PERSON_NAME_LENGTH_MAX,
-    }
+    const data = { invitation, token, isOwn, signIn, isByOperator: invitation.invitedBy === OPERATOR }
     return {
       template: '/pages/shop/people/invitation',
       title: t('Join {store}', { store: invitation.storeName }),

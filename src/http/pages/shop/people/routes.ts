@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { mailsAre } from '../../../../access/mail/write.ts'
+import { readPeople } from '../../../../access/people/names.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { namedObject, readInput, text } from '../../../../foundation/values/input.ts'
 import {
@@ -69,7 +70,7 @@ async function peoplePage(
 ): Promise<HtmlPage> {
   const { store, privileges } = caller
   const members = await listMembers(services, { storeId: store.id, limit: MEMBERS_MAX + 1, offset: 0 })
-  const own = await listRoles(services.db, store.id)
+  const [own, personOf] = await Promise.all([listRoles(services.db, store.id), readPeople(caller)])
   const all = [
     ...Object.entries(builtInRoles).map(([role, { summary }]) => ({ role, summary, ownPrivileges: null })),
     ...own.map((role) => ({ ...role, summary: t('A role of this store') })),
@@ -83,6 +84,7 @@ async function peoplePage(
       isCut: members.length > MEMBERS_MAX,
       members: members.slice(0, MEMBERS_MAX).map((member) => ({
         ...member,
+        called: personOf(member.email),
         isSelf: member.id === ownId,
         mayChange: mayGrant(privileges, member),
       })),

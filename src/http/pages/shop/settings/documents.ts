@@ -2,11 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
 import {
   changedDocuments,
-  FOOTER_LENGTH_MAX,
-  PHONE_LENGTH_MAX,
+  documentLengths,
   readDocuments,
-  SELLER_LENGTH_MAX,
-  TAX_NUMBERS_LENGTH_MAX,
   updateDocuments,
 } from '../../../../access/stores/documents.ts'
 import { LOGO_BYTES_MAX, saveLogo } from '../../../../access/stores/logo.ts'
@@ -30,12 +27,7 @@ export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> 
     data: {
       picture: logo,
       choices: [['', t('As for whoever prints them')], ...Object.entries(locales)],
-      lengthMax: {
-        seller: SELLER_LENGTH_MAX,
-        phone: PHONE_LENGTH_MAX,
-        taxNumbers: TAX_NUMBERS_LENGTH_MAX,
-        footer: FOOTER_LENGTH_MAX,
-      },
+      lengthMax: documentLengths,
     },
   }
 }

@@ -11,11 +11,9 @@ import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-st
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
 import {
-  CARRIER_NAME_LENGTH_MAX,
-  CARRIERS_MAX,
+  carrierBounds,
   changedCarriers,
   readCarriers,
-  TRACKING_URL_LENGTH_MAX,
   updateCarriers,
 } from '../../../../shop/resources/orders/tracking.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../../shop/resources/payment-methods/payment-methods.ts'
@@ -154,12 +152,11 @@ async function carriersPage({ caller }: PageRequest): Promise<HtmlPage> {
     [`Name.${at}`, name],
     [`TrackingUrl.${at}`, trackingUrl],
   ])
-  const lengthMax = { name: CARRIER_NAME_LENGTH_MAX, trackingUrl: TRACKING_URL_LENGTH_MAX }
   return {
     template: '/pages/shop/settings/carriers',
     title: t('Carriers'),
     values: Object.fromEntries(fields),
-    data: { count: Math.min(carriers.length + newMethods.length, CARRIERS_MAX), lengthMax },
+    data: { count: Math.min(carriers.length + newMethods.length, carrierBounds.count), lengthMax: carrierBounds },
   }
 }
 
