@@ -138,6 +138,9 @@ function pagesOf(product: number, customer: number, order: number): string[] {
     `/admin/search?q=AB-${order}`,
     '/admin/search?q=Lewis',
     '/admin/search?q=0199',
+    ...['/admin/orders?find=', '/admin/customers?find=', '/admin/search?q='].flatMap((search) =>
+      ['Springfield', '12 Oakton Street', '45123', 'Street'].map((place) => search + encodeURIComponent(place)),
+    ),
     '/admin/orders?orderstatus=4&sort=-OrderDate',
     ...['', '/fields', '/lines', '/shipments/0', '/events', '/history', '/invoice'].map(
       (page) => `/admin/orders/${order}${page}`,

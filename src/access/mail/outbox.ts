@@ -14,7 +14,9 @@ export interface OutboxReader {
 
 function readableBy({ identityId, storeId }: OutboxReader) {
   const own = { identityId }
-  return { OR: storeId === null ? [own] : [own, { storeId, kind: { in: kindsOf('customer') } }] }
+  return {
+    OR: storeId === null ? [own] : [own, { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } }],
+  }
 }
 
 /** Lists mails without their content, the newest first, from before the one with the id `before`. */

@@ -1,10 +1,17 @@
+import { z } from 'zod'
 import type { Caller } from '../../engine/caller.ts'
-import { inStoreTransaction } from '../../foundation/database/client.ts'
+import { type DataServices, inStoreTransaction, inTransaction } from '../../foundation/database/client.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { namedObject, readInput } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
-import { type CustomerTokenServices, issueCustomerToken } from './customer-tokens.ts'
+import { findStoreAt } from '../stores/caller-store.ts'
+import { type CustomerTokenServices, insertToken, issueCustomerToken, newToken } from './customer-tokens.ts'
+import { emailInput, fieldFault } from './passwords.ts'
+import type { Client } from './sessions.ts'
 
-// The link by which the shop's people let a customer sign in: it is mailed, or handed over by them where no mail can be.
+// The link by which a customer signs in: the shop's people make it, which is mailed, or handed over by them where no mail can be; or the
+// customer asks for it.
 
 export type CustomerLinkServices = MailServices & Pick<CustomerTokenServices, 'secrets'>
 
@@ -49,5 +56,44 @@ export function sendCustomerLink(
       data,
     })
     return null
+  })
+}
+
+const linkRequest = namedObject({ Email: emailInput, Store: z.string('must be a text') })
+
+/**
+ * Mails a link that signs a customer in once, within an hour, to an address, if an enabled customer of the store has it. Whether one has
+ * cannot be told: the same statements run and a mail's row is written either way. Throws for an address that is none, and a store that is
+ * none (400), where no mail can be sent (409), and beyond the bounds of mails (429).
+ */
+export async function requestCustomerLink(
+  services: MailServices & Pick<DataServices, 'db'>,
+  input: unknown,
+  { address, locale }: Pick<Client, 'address' | 'locale'>,
+): Promise<void> {
+  const { db, config, now } = services
+  const { Email, Store } = readInput(linkRequest, input)
+  if (mailsAre(config) === 'none') {
+    throw new StoreFailure('invalid-state', 'This server sends no mail: the shop can hand you a link')
+  }
+  const store = await findStoreAt(db, Store)
+  if (store === null) throw fieldFault('Store', 'must be the address of a shop, such as shop.example')
+  const token = newToken()
+  const expiresAt = new Date(now().getTime() + LINK_MINUTES * 60_000)
+  await inTransaction(db, async (tx) => {
+    const [customer] = await tx.$queryRaw<{ id: number; email: string }[]>`
+      SELECT "id", "email" FROM "Customer" WHERE "storeId" = ${store.id} AND lower("email") = lower(${Email}::text) AND "enabled"
+      FOR NO KEY UPDATE`
+    const link = { token, storeId: store.id, customerId: customer?.id ?? 0, minutes: LINK_MINUTES }
+    await insertToken(tx, services, link)
+    await writeMail(tx, services, {
+      kind: 'customer-link',
+      to: customer?.email ?? Email,
+      storeId: store.id,
+      causedBy: address,
+      locale,
+      isVoid: customer === undefined,
+      data: { storeName: store.name, link: `/account/sign-in?token=${token}`, expiresAt },
+    })
   })
 }

@@ -30,19 +30,35 @@ export async function issueCustomerToken(
     const message = `minutes must be a whole number from 1 to ${MINUTES_MAX}`
     throw new StoreFailure('out-of-range', message, { field: 'minutes' })
   }
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const createdAt = now()
-  const expiresAt = new Date(createdAt.getTime() + minutes * 60_000)
+  const token = newToken()
   await inTransaction(db, async (tx) => {
     await lockCustomer(tx, { storeId: store.id, customerId })
-    await tx.$executeRaw`
-      DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
-        SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "storeId" = ${store.id} AND "customerId" = ${customerId}
-        ORDER BY "createdAt" DESC, "tokenHash" OFFSET ${TOKENS_MAX - 1})`
-    const tokenHash = secrets.lookup(token)
-    await tx.customerLoginToken.create({ data: { tokenHash, storeId: store.id, customerId, createdAt, expiresAt } })
+    await insertToken(tx, { secrets, now }, { token, storeId: store.id, customerId, minutes })
   })
   return { token, url: `${publicUrl}/account/sign-in?token=${token}` }
+}
+
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
+}
+
+/** Adds the link of `token` in the transaction that holds its customer. The same statements add none where no customer has the id. */
+export async function insertToken(
+  tx: Transaction,
+  { secrets, now }: Pick<Caller, 'now'> & Pick<CustomerTokenServices, 'secrets'>,
+  link: { readonly token: string; readonly storeId: number; readonly customerId: number; readonly minutes: number },
+): Promise<void> {
+  const { storeId, customerId } = link
+  const createdAt = now()
+  const expiresAt = new Date(createdAt.getTime() + link.minutes * 60_000)
+  await tx.$executeRaw`
+    DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
+      SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "storeId" = ${storeId} AND "customerId" = ${customerId}
+      ORDER BY "createdAt" DESC, "tokenHash" OFFSET ${TOKENS_MAX - 1})`
+  await tx.$executeRaw`
+    INSERT INTO "CustomerLoginToken" ("tokenHash", "storeId", "customerId", "createdAt", "expiresAt")
+    SELECT ${secrets.lookup(link.token)}, "storeId", "id", ${createdAt}, ${expiresAt} FROM "Customer"
+    WHERE "storeId" = ${storeId} AND "id" = ${customerId}`
 }
 
 async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId: number; customerId: number }) {

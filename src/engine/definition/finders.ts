@@ -151,7 +151,7 @@ function allOf(words: readonly string[], condition: (spelling: string) => Sql): 
 }
 
 const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
-const beginning = (word: string) => like(sql`'% ' || ltrim("folded"(${word})) || '%'`)
+const beginning = (word: string) => like(sql`'% ' || btrim("folded"(${word})) || '%'`)
 const inside = (word: string) => like(sql`'%' || "folded"(${word}) || '%'`)
 
 /** Whether an index finds words that have these inside. */
@@ -179,8 +179,8 @@ const spelledOut: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: '
 const DIGRAPH = /(?<![aeiouq])(?:[aou]e|aa)(?=\p{L})/gu
 
 /**
- * Words are kept without accents, `Müller` as `muller` and `Mueller` as it is, so that a query asks for both: as it is typed, with such
- * letters written as two, and with two as one.
+ * Words are kept without accents and in both spellings ("spelledWords"): `Müller` as `muller` and `mueller`, and `Mueller` too. A query asks for
+ * a word as it is typed and with two letters as one, as a third person is `Muller`; with one as two for rows of before, until all are kept so.
  */
 function inAnySpelling(word: string, condition: (spelling: string) => Sql): Sql {
   const typed = word.normalize('NFC').toLowerCase()

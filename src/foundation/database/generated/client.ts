@@ -284,7 +284,8 @@ export type ClosedPeriod = Prisma.ClosedPeriodModel
 export type ReferencedVersion = Prisma.ReferencedVersionModel
 /**
  * Model SearchText
- * The words by which people find a record, which triggers keep: folded, with a blank before the first and behind the last.
+ * The words by which people find a record, which triggers keep: folded, behind them those with the other spelling of an umlaut, and with a
+ * blank before the first and behind the last.
  */
 export type SearchText = Prisma.SearchTextModel
 /**

@@ -1,7 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { type MailServices, mailsAre } from '../../../access/mail/write.ts'
+import { LINK_MINUTES, requestCustomerLink } from '../../../access/people/customer-links.ts'
 import { redeemCustomerToken } from '../../../access/people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../../access/people/sessions.ts'
+import { findStoreAt } from '../../../access/stores/caller-store.ts'
+import type { CallerStore } from '../../../engine/caller.ts'
+import type { Db } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
@@ -14,20 +19,33 @@ const area = { path: '/account', kind: 'customer', signUp: null } as const
 const loginToken = namedObject({ Token: z.string('must be a text') })
 
 /**
- * Adds the customers' sign-in page. Opening a login link neither uses its token nor reveals anything about it, because
- * programs that scan mail open links. The button uses the token, once.
+ * Adds the customers' sign-in page, which asks for the address that a link goes to. Opening a login link neither uses its token nor
+ * reveals anything about it, because programs that scan mail open links. The button uses the token, once.
  */
-export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
+export function customerSignInPages(app: FastifyInstance, services: SessionServices & MailServices): void {
   const { get, form } = pagesFor(app, 'anyone', 'customer')
-  const pageOf = (token: string): HtmlPage => ({
+  const pageOf = (data: object): HtmlPage => ({
     template: '/pages/account/sign-in',
     title: t('Your orders'),
-    data: { token },
+    data: { token: '', isSent: false, mails: mailsAre(services.config), minutes: LINK_MINUTES, ...data },
   })
+  const askPage = async (sent: unknown, isSent = false): Promise<HtmlPage> => {
+    const shop = await shopAt(services.db, textIn(sent, 'Store') || textIn(sent, 'store'))
+    const Store = shop?.secureUrl ?? textIn(sent, 'Store')
+    return { ...pageOf({ isSent, shop }), values: { Email: textIn(sent, 'Email'), Store } }
+  }
   get('/account/sign-in', async ({ session, query }, reply) => {
     const token = textIn(query, 'token')
-    return session && token === '' ? reply.redirect('/account', 303) : sendPage(reply, pageOf(token))
+    if (session && token === '') return reply.redirect('/account', 303)
+    return sendPage(reply, token === '' ? await askPage(query) : pageOf({ token }))
   })
+
+  const ask = async (request: FastifyRequest, reply: FastifyReply) => {
+    await requestCustomerLink(services, sentBy(request), clientOf(request))
+    if (!wantsHtml(request)) return reply.code(204).send()
+    return sendPage(reply, await askPage(sentBy(request), true))
+  }
+  form('/account/sign-in/link', ask, (request) => askPage(sentBy(request)))
 
   const signIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Token } = readInput(loginToken, sentBy(request))
@@ -36,7 +54,14 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
     app.sessionCookies.set(reply, 'customer', opened)
     return wantsHtml(request) ? '/account' : { ExpiresAt: opened.expiresAt.toISOString() }
   }
-  form('/account/sign-in', signIn, () => pageOf(''))
+  form('/account/sign-in', signIn, () => askPage({}))
 
   pagesFor(app, 'customer').post('/account/sign-out', (_request, reply) => signOut(services, area, reply))
+}
+
+/** Returns the shop that names itself in the address by which it leads here; without that, the only one of the server. Null: neither. */
+async function shopAt(db: Db, address: string): Promise<Pick<CallerStore, 'name' | 'secureUrl'> | null> {
+  if (address !== '') return findStoreAt(db, address)
+  const [first, second] = await db.store.findMany({ where: { testStore: null }, take: 2 })
+  return second === undefined ? (first ?? null) : null
 }

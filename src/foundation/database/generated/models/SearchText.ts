@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SearchText
- * The words by which people find a record, which triggers keep: folded, with a blank before the first and behind the last.
+ * The words by which people find a record, which triggers keep: folded, behind them those with the other spelling of an umlaut, and with a
+ * blank before the first and behind the last.
  */
 export type SearchTextModel = runtime.Types.Result.DefaultSelection<Prisma.$SearchTextPayload>
 
@@ -449,8 +450,8 @@ export type $SearchTextPayload<ExtArgs extends runtime.Types.Extensions.Internal
     service: string
     recordId: number
     /**
-     * What they are of. 0: the people of the record, or a product; 1: the recipient of a shipment; 2: its tracking code; 3: a transaction;
-     * 4: the number of the order elsewhere, or the name of the registry.
+     * What they are of. 0: the people of the record and where they live, or a product; 1: the recipient of a shipment and where it goes; 2: its
+     * tracking code; 3: a transaction; 4: the number of the order elsewhere, or the name of the registry.
      */
     source: number
     /**

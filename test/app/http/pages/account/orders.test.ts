@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
+import { merchantIn } from '../../../../support/signed-in.ts'
+import { statementsOf } from '../../../../support/statements.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
+import { mailTo } from '../../../shop/staff/fixture.ts'
 
 const server = await sharedServer()
 const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
@@ -68,7 +71,7 @@ describe('the link that a store gives', () => {
 
     const again = await press(testPerson(server.app), link)
     expect(again.statusCode).toBe(401)
-    expect(again.body).toContain('ask the store for a new link')
+    expect(again.body).toContain('ask for a new one where you got it')
     expect(again.cookies.map(({ name }) => name)).not.toContain('customer')
   })
 
@@ -107,6 +110,67 @@ describe('the link that a store gives', () => {
 
     expect(token).toHaveLength(64)
     expect(server.log.join('\n')).not.toContain(token)
+  })
+})
+
+describe('the link that a customer asks for', () => {
+  const ask = (Email: string, Store = shop.store.secureUrl) =>
+    testPerson(server.app).call('POST', '/account/sign-in/link', { Email, Store })
+
+  test('goes to the address of a customer of the shop, and signs in to that shop alone', async () => {
+    const { store } = await server.openStore()
+    const Email = `anna-${++serial}@home.example`
+    await shop.add('/Customers', { Email, Password: 'secret words' })
+    const [host] = shop.store.secureUrl.split('//').slice(1)
+    const page = `/account/sign-in?store=${host}`
+    expect((await testPerson(server.app).open('/account/sign-in')).body).toContain('name="Store"')
+    expect((await testPerson(server.app).open(page)).body).toContain(`at <strong>${shop.store.name}</strong>`)
+    const answer = await testPerson(server.app).submit(
+      page,
+      { Email: Email.toUpperCase() },
+      { action: '/account/sign-in/link' },
+    )
+    expect(answer.body).toContain('a link is on its way')
+
+    const mail = await mailTo(server, Email)
+    expect(mail).toMatchObject({ kind: 'customer-link', storeId: shop.store.id, state: 'shown' })
+    const person = testPerson(server.app)
+    expect((await press(person, mail?.link ?? '')).headers.location).toBe('/account')
+    expect((await person.open('/account')).body).toContain(shop.store.name)
+    expect((await press(person, mail?.link ?? '')).statusCode).toBe(401)
+    expect((await ask(Email, store.secureUrl)).statusCode).toBe(204)
+    expect(await mailTo(server, Email)).toMatchObject({ state: 'void', storeId: store.id })
+    expect((await ask(Email, 'nowhere.example')).json()[0]).toMatchObject({ Value: 'Store' })
+    expect((await ask('no address')).json()[0]).toMatchObject({ Value: 'Email' })
+  })
+
+  test('does not tell who is a customer: same answer, same statements, a mail’s row either way, and the same bounds', async () => {
+    const [known = '', disabled = '', unknown = ''] = [1, 2, 3].map(() => `who-${++serial}@home.example`)
+    await shop.add('/Customers', { Email: known, Password: 'secret words' })
+    await shop.add('/Customers', { Email: disabled, Password: 'secret words', Enabled: false })
+    await ask('first@home.example')
+    const sent = async (email: string) => {
+      let answer: Awaited<ReturnType<typeof ask>> | undefined
+      const statements = await statementsOf(async () => {
+        answer = await ask(email)
+      })
+      const texts = statements.map(({ text }) => text).filter((text) => !text.includes('pg_notify'))
+      return [answer?.statusCode, answer?.body, texts]
+    }
+    const first = await sent(known)
+    expect(first[0]).toBe(204)
+    for (const email of [disabled, unknown]) expect(await sent(email)).toEqual(first)
+    const { db } = server.services
+    const where = { recipient: { in: [known, disabled, unknown] } }
+    const rows = await db.mail.findMany({ where, orderBy: { id: 'asc' } })
+    expect(rows.map(({ state }) => state)).toEqual(['shown', 'void', 'void'])
+    for (const email of [known, unknown]) {
+      for (let time = 0; time < 4; time++) expect((await ask(email)).statusCode).toBe(204)
+      expect((await ask(email)).statusCode).toBe(429)
+    }
+    const owner = await merchantIn(server, shop.store)
+    const outbox = (await owner.open('/admin/outbox')).body
+    expect([outbox.includes(known), outbox.includes(unknown)]).toEqual([true, false])
   })
 })
 

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { inTransaction, queryIn } from '../../../../../src/foundation/database/client.ts'
+import { slicedMigrations } from '../../../../../src/foundation/database/migration.ts'
+import { rewriteSlice } from '../../../../../src/foundation/database/slices.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { memberIn, merchantIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
@@ -38,6 +41,10 @@ describe('the search', () => {
       BillingLastName: 'O’Brien-Łódzki',
       BillingCompany: 'Ærø & Söhne',
       BillingPhoneNumber: '+49 (0)170 123-45 67',
+      BillingAddress1: 'Mühlenstr. 7',
+      BillingZipCode: '24937',
+      BillingCity: 'Flensburg',
+      ShippingCity: 'Ærøskøbing',
       Email: 'zoe.obrien@customers.example',
       Password: 'secret words',
     })
@@ -57,12 +64,18 @@ describe('the search', () => {
         BillingFirstName: 'José',
         BillingLastName: 'Núñez',
         BillingPhoneNumber: '212-555-0199',
+        BillingAddress: 'Karl-Müller-Straße 12',
+        BillingZipCode: '80331',
+        BillingCity: 'München',
         AlternateOrderID: 'Market-4711',
         ShipmentList: [
           {
             ShipmentID: ShipmentList[0]?.ShipmentID,
             ShipmentFirstName: 'Grandma',
             ShipmentLastName: 'Duck',
+            ShipmentAddress: 'Rue de la Paix 3',
+            ShipmentZipCode: 'SW1A 1AA',
+            ShipmentCity: 'Malmö',
             ShipmentTrackingCode: '1Z 999 AA1',
           },
         ],
@@ -105,6 +118,13 @@ describe('the search', () => {
     ['st@shop.exam', both],
     ['(212) 555 0199', both],
     ['5550199', both],
+    ['muenchen', both],
+    ['80331 München', both],
+    ['nunez munch', both],
+    ['Karl-Mueller-Str. 12', both],
+    ['karl-muller', both],
+    ['malmoe', both],
+    ['sw1a 1a rue', both],
     ['1Z 999', both],
     ['PI_3nxyz', both],
     ['wire 88', both],
@@ -120,6 +140,9 @@ describe('the search', () => {
     ['aero sohne', { Customers: ['Zoë O’Brien-Łódzki'] }],
     ['zoe.ob', { Customers: ['Zoë O’Brien-Łódzki'] }],
     ['0170 1234567', { Customers: ['Zoë O’Brien-Łódzki'] }],
+    ['24937 flensburg', { Customers: ['Zoë O’Brien-Łódzki'] }],
+    ['muehlenstr. 7', { Customers: ['Zoë O’Brien-Łódzki'] }],
+    ['aeroskoebing', { Customers: ['Zoë O’Brien-Łódzki'] }],
     ['lovelace', { 'Gift registries': ['Ada and Paul'] }],
     ['paul ada', { 'Gift registries': ['Ada and Paul'] }],
     ['ze', {}],
@@ -142,10 +165,10 @@ describe('the search', () => {
     const names = 'Müller Mueller Muller Sørensen Soerensen Århus Aarhus Jäger Jaeger Frauen Shoe Short'.split(' ')
     for (const name of names) await customer(name)
     const typed = {
-      'Müller Mueller Muller': ['müller', 'Mueller', 'MU\u0308LLER', 'uell', 'kim muel'],
-      'Müller Muller': ['muller'],
-      'Sørensen Soerensen': ['sørensen', 'soerensen'],
-      'Århus Aarhus': ['århus', 'aarhus'],
+      'Müller Mueller Muller': ['müller', 'Mueller', 'MU\u0308LLER', 'muller', 'uell', 'kim muel'],
+      'Müller Mueller': ['mue'],
+      'Sørensen Soerensen': ['sørensen', 'soerensen', 'sorensen'],
+      'Århus Aarhus': ['århus', 'aarhus', 'arhus'],
       'Jäger Jaeger': ['jäg', 'jaeger'],
       Shoe: ['shoe'],
       Frauen: ['frauen'],
@@ -185,6 +208,30 @@ describe('the search', () => {
     expect(await found('wool')).toEqual({})
   })
 
+  test('finds by places in the lists too, and by what was stored before once its slices are rewritten', async () => {
+    await order()
+    const { db } = server.database
+    const kept = () => db.$queryRaw<object[]>`SELECT * FROM "SearchText" ORDER BY 1, 2, 3, 4, 5`
+    const before = await kept()
+    expect(before).toEqual(await db.$queryRaw`SELECT * FROM "WordsOfRecords" ORDER BY 1, 2, 3, 4, 5`)
+    const byPlace: readonly (readonly [list: string, place: string])[] = [
+      ['/admin/orders', 'München'],
+      ['/admin/orders', 'malmoe'],
+      ['/admin/customers', '24937'],
+    ]
+    for (const [list, place] of byPlace) {
+      expect((await merchant.open(`${list}?${new URLSearchParams({ find: place })}`)).body).toMatch(
+        />1 (order|customer)</,
+      )
+    }
+
+    await db.$executeRaw`UPDATE "SearchText" SET "words" = 'old' WHERE "source" IN (0, 1) OR "service" = 'GiftRegistries'`
+    await db.$executeRaw`DELETE FROM "Upgrade" WHERE "name" LIKE '%_places_of_%' OR "name" LIKE '%_spellings_of_%'`
+    expect(await found('malmoe')).toEqual({})
+    for (const migration of slicedMigrations()) await inTransaction(db, (tx) => rewriteSlice(queryIn(tx), migration))
+    expect(await kept()).toEqual(before)
+  })
+
   test('shows eight of a service, what names one first, and leads to the list of all', async () => {
     for (let number = 1; number <= 10; number++) {
       await shop.add('/Products', { SKUInfo: { SKU: `SCARF-${number}`, Name: `Scarf ${number}`, Price: 1 } })
@@ -219,13 +266,26 @@ describe('the search', () => {
     const asked = async (q: string) => Object.keys(await found(q, packer))
     expect(await asked('AB-1000')).toContain('Orders')
     expect(await asked('1Z 999')).toContain('Orders')
-    for (const q of ['nunez', 'duck', 'guest@shop', '5550199', 'obrien', 'lovelace']) expect(await asked(q)).toEqual([])
+    for (const q of [
+      'nunez',
+      'duck',
+      'guest@shop',
+      '5550199',
+      'munchen',
+      '80331',
+      'malmo',
+      'sw1a',
+      'obrien',
+      'lovelace',
+    ])
+      expect(await asked(q)).toEqual([])
   })
 
   test('finds nothing of another store', async () => {
     await order()
     const other = await merchantIn(server, (await server.openStore()).store)
-    for (const q of ['AB-1000', 'nunez', 'tee-01', 'obrien']) expect(await found(q, other)).toEqual({})
+    for (const q of ['AB-1000', 'nunez', 'munchen', 'malmo', 'flensburg', 'tee-01', 'obrien'])
+      expect(await found(q, other)).toEqual({})
   })
 
   test.each([
