@@ -187,14 +187,17 @@ const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal
 /** What is said of a draft that is not the one of before: the other one, if there still is one, or why nothing is kept. */
 type Said = { readonly other: number | null } | { readonly refusal: Text } | null
 
-/** Keeps what the form shows now, unless it is empty or of a page without a name. */
+/** Keeps what the form shows now, unless nothing is chosen yet or the page has no name. */
 async function kept(
   owner: DraftOwner,
   place: Shown['draft'],
   { values, lines, writing }: LookedUp,
   { buyer }: LookedUpBuyer,
 ): Promise<{ draft: Shown['draft']; said: Said }> {
-  if (place.page === '' || (place.id === 0 && isEmptyForm(values))) return { draft: place, said: null }
+  // A draft begins with a choice, or because somebody asks for it.
+  const isChosen = buyer !== null || lines.some(({ product, fits }) => product !== null && fits === null)
+  const isBegun = place.id > 0 || isChosen || (values.Keep !== undefined && !isEmptyForm(values))
+  if (place.page === '' || !isBegun) return { draft: place, said: null }
   const content = {
     title: billedTo(values) || (buyer?.name ?? ''),
     lines: filledLines(lines).length,
