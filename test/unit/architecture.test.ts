@@ -24,7 +24,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
 }
 
 /** The same of the pages for browsers, below `http/pages`. */
-const pageRooms = [['routes.ts'], ['shop', 'developers', 'operator', 'account'], ['people'], ['records'], ['frame']]
+const pageRooms = [['routes.ts'], ['account'], ['shop', 'developers', 'operator'], ['people'], ['records'], ['frame']]
 
 /** What only some parts may import: everything below them works with plain values. */
 const reserved: Readonly<Record<string, readonly string[]>> = {

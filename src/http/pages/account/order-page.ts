@@ -1,15 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { storeById } from '../../../access/stores/caller-store.ts'
-import { readLogoAddress } from '../../../access/stores/logo.ts'
 import { shippingAddress } from '../../../foundation/texts/format.ts'
-import { t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type OrderPageServices, orderOfPage } from '../../../shop/resources/orders/order-page.ts'
 import { pageHeaders } from '../../html/guard.ts'
 import { sendPage } from '../../html/page.ts'
 import { type CallerServices, textIn, wantsHtml } from '../../html/request.ts'
 import { plainHttpOfPages } from '../../server/requests/plain-http.ts'
-import { detailsRecord, findOrder } from './orders.ts'
+import { detailsRecord, findOrder, orderPage } from './orders.ts'
 
 export type OrderPageDoorServices = CallerServices &
   OrderPageServices & { readonly config: { readonly trustProxy: readonly string[] } }
@@ -58,12 +56,7 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
     }
     const { store, order } = found
     if (!wantsHtml(request)) return detailsRecord(order, store)
-    const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
-    return sendPage(reply, {
-      template: '/pages/account/order',
-      title,
-      data: { order, store, logo: await readLogoAddress(db, store.id) },
-    })
+    return sendPage(reply, await orderPage(order, store))
   })
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Person } from '../../../access/people/sessions.ts'
 import { readLogoAddress } from '../../../access/stores/logo.ts'
@@ -14,15 +14,18 @@ import { orderFigures } from '../../../shop/resources/orders/figures.ts'
 import { descriptionLines } from '../../../shop/resources/orders/line-description.ts'
 import { type OrderRecord, orders } from '../../../shop/resources/orders/orders.ts'
 import { readParcels } from '../../../shop/resources/orders/parcels.ts'
-import { paymentsOf } from '../../../shop/resources/orders/payments.ts'
+import { effectIn, paymentsOf } from '../../../shop/resources/orders/payments.ts'
+import { readRefunds } from '../../../shop/resources/orders/refunds.ts'
 import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
 import { readCarriers, trackingLink } from '../../../shop/resources/orders/tracking.ts'
-import { sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import { readIds, wholeNumber } from '../../server/json/parameters.ts'
 import { type Chip, paymentChips } from '../records/order-words.ts'
+import { returnsOf } from '../shop/orders/returns.ts'
+import { creditNoteOf, noteOf, slipPage } from '../shop/orders/slips.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -32,7 +35,7 @@ const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice
 
 /** Adds the pages and JSON routes of a customer's orders, the newest first. */
 export function customerOrders(app: FastifyInstance, services: CallerServices): void {
-  const { get } = pagesFor(app, 'customer')
+  const { get, page } = pagesFor(app, 'customer')
   get('/account', async (request, reply) => {
     const { id, store } = personOf(request, 'customer')
     const { before } = readInput(query, request.query, 'The query')
@@ -61,13 +64,53 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
     const where = { id: readIds(request.params, 'id').id, customerId }
     if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }), store)
     const order = await findOrder(services, store, where, languageFor(request).format)
-    const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
-    return sendPage(reply, {
-      template: '/pages/account/order',
-      title,
-      data: { order, logo: await readLogoAddress(services.db, store.id) },
-    })
+    return sendPage(reply, await orderPage(order, store))
   })
+
+  const own = async (request: FastifyRequest) => {
+    const { id: customerId, store } = personOf(request, 'customer')
+    const { id } = readIds(request.params, 'id')
+    const { caller, record } = await readOrder(services, store, { id, customerId })
+    return { caller, order: record, back: `/account/orders/${id}` }
+  }
+  page('/account/orders/:id/invoice', async (request) => {
+    const { caller, order, back } = await own(request)
+    return slipPage(request, caller, { kind: 'invoice', all: [order], back })
+  })
+  page('/account/orders/:id/credit-notes/:transactionId', async (request) => {
+    const refundId = readIds(request.params, 'id', 'transactionId').transactionId
+    const { caller, ...others } = await own(request)
+    return creditNoteOf(request, caller, { ...others, refundId })
+  })
+}
+
+/** The page of an order, with what was paid, sent back and refunded, which only a page reads. */
+export async function orderPage(order: ShownOrder, store: Customer['store']): Promise<HtmlPage> {
+  const { caller, record } = order
+  const moved = record.TransactionList.filter((transaction) => effectIn(transaction) !== null)
+  const paid = moved.filter((transaction) => effectIn(transaction) === 'paid')
+  const isPaidAlone = paid.length === record.TransactionList.length
+  const [logo, { returns }, refunds] = await Promise.all([
+    readLogoAddress(caller.db, store.id),
+    returnsOf(caller, order.id),
+    isPaidAlone ? [] : readRefunds(caller, order.id),
+  ])
+  return {
+    template: '/pages/account/order',
+    title: t('Order {number} · {store}', { number: order.invoice, store: store.name }),
+    data: {
+      order,
+      store,
+      logo,
+      returns: returns.toReversed(),
+      payments: paid.map(({ TransactionDateTime: date, TransactionMethod: method, TransactionAmount: amount }) => ({
+        date,
+        method,
+        amount,
+      })),
+      refunds: refunds.map((refund) => ({ ...noteOf(record, refund, store.currency), id: refund.id })),
+    },
+  }
 }
 
 const shownColumns = {
@@ -107,17 +150,29 @@ function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, s
   }
 }
 
-/** Returns one order with its lines and shipments. Throws where the store has none that is so (404), such as of another customer. */
+/** Throws where the store has no order that is so (404), such as of another customer. */
+async function readOrder(
+  services: CallerServices,
+  store: Customer['store'],
+  where: Prisma.OrderWhereInput & { readonly id: number },
+) {
+  const row = await services.db.order.findFirst({ where: { ...where, storeId: store.id }, select: shownColumns })
+  if (!row) throw notFound(orders, where.id)
+  const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
+  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, row.id))
+  return { row, caller, record }
+}
+
+type ShownOrder = Awaited<ReturnType<typeof findOrder>>
+
+/** Returns one order with its lines and shipments. Throws as `readOrder` does. */
 export async function findOrder(
   services: CallerServices,
   store: Customer['store'],
   where: Prisma.OrderWhereInput & { readonly id: number },
   format: Pick<Format, 'shippingAddress'>,
 ) {
-  const row = await services.db.order.findFirst({ where: { ...where, storeId: store.id }, select: shownColumns })
-  if (!row) throw notFound(orders, where.id)
-  const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, row.id))
+  const { row, caller, record } = await readOrder(services, store, where)
   const [statuses, carriers] = await Promise.all([readStatusTexts({ db: services.db, store }), readCarriers(caller)])
   const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
@@ -131,6 +186,8 @@ export async function findOrder(
     address: format.shippingAddress(record, shipment),
   }))
   return {
+    caller,
+    record,
     ...orderOf(row, statuses),
     ...figures,
     paid: payments.paid,
@@ -157,7 +214,7 @@ function orderRecord({ id, invoice, date, status, total }: ReturnType<typeof ord
   }
 }
 
-export function detailsRecord(order: Awaited<ReturnType<typeof findOrder>>, store: Customer['store']) {
+export function detailsRecord(order: ShownOrder, store: Customer['store']) {
   return {
     ...orderRecord(order, store),
     Subtotal: order.subtotal,

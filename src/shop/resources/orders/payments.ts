@@ -46,7 +46,7 @@ export const effect: Sql = sql`"paymentEffect"(x."type", x."amount", x."captured
 type PaidRecord = Pick<OrderRecord, 'OrderAmount' | 'BillingOnLinePayment' | 'TransactionList'>
 type PaidTransaction = OrderRecord['TransactionList'][number]
 
-function effectIn({ TransactionType, TransactionAmount, TransactionCaptured }: PaidTransaction): PaymentEffect {
+export function effectIn({ TransactionType, TransactionAmount, TransactionCaptured }: PaidTransaction): PaymentEffect {
   return effectOf({ type: TransactionType, amount: TransactionAmount, captured: TransactionCaptured })
 }
 

@@ -84,7 +84,7 @@ export function slipKindIn(sent: unknown): SlipKind {
 }
 
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
-async function slipPage(
+export async function slipPage(
   request: FastifyRequest,
   caller: Caller,
   { kind, all, back, only = null }: { kind: SlipKind; all: readonly OrderRecord[]; back: string; only?: string | null },
@@ -129,9 +129,18 @@ async function paperOf(request: FastifyRequest, { db, store }: Caller) {
 }
 
 /** Prints the credit note of a refund. */
-export async function creditNotePage(asked: OrderRequest, { request }: FastifyReply): Promise<HtmlPage> {
-  const { caller, id, record: order } = asked
-  const refund = (await readRefunds(caller, id)).find((one) => one.id === idIn(asked, 'transactionId'))
+export function creditNotePage(asked: OrderRequest, { request }: FastifyReply): Promise<HtmlPage> {
+  const { caller, record: order } = asked
+  return creditNoteOf(request, caller, { order, refundId: idIn(asked, 'transactionId'), back: backTo(order) })
+}
+
+/** Throws where the refund of the order has none (404). */
+export async function creditNoteOf(
+  request: FastifyRequest,
+  caller: Caller,
+  { order, refundId, back }: { order: OrderRecord; refundId: number; back: string },
+): Promise<HtmlPage> {
+  const refund = (await readRefunds(caller, order.OrderID)).find(({ id }) => id === refundId)
   if (!refund?.number) throw new StoreFailure('not-found', 'This order has no such credit note')
   const { documents, locale, format } = await paperOf(request, caller)
   const title = t('Credit note {number}', { number: refund.number })
@@ -141,12 +150,12 @@ export async function creditNotePage(asked: OrderRequest, { request }: FastifyRe
     billTo: format.postalAddress(order, 'Billing'),
     note: noteOf(order, refund, caller.store.currency),
   }
-  const data = { documents, slips: [slip], back: backTo(order), headOf: () => title }
+  const data = { documents, slips: [slip], back, headOf: () => title }
   return { template: '/pages/shop/orders/credit-note', title, locale, data }
 }
 
-/** A credit note, to be read: what its refund says that it is for, and what of its total that leaves open. */
-function noteOf(
+/** A refund, to be read as its credit note: what it says that it is for, and what of its total that leaves open. */
+export function noteOf(
   order: OrderRecord,
   { id, number, amount, counts, items, shipping, tax }: KnownRefund,
   currency: string,

@@ -34,14 +34,25 @@ let id: number
 beforeAll(async () => {
   await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp <i>', Price: 20, Stock: 100 } })
   id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 2 }], sent)
-  await shop.add(`/Orders/${id}/Transactions`, { TransactionType: 'Sale', TransactionAmount: 46 })
+  const paid = { TransactionType: 'Sale', TransactionAmount: 46, TransactionMethod: 'PayPal of ada@home.example' }
+  await shop.add(`/Orders/${id}/Transactions`, paid)
+  const [{ OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+  const [{ ItemIndexID, CatalogID }] = OrderItemList
+  const RMAItemList = [{ CatalogID, ReturnQuantity: 1 }]
+  await shop.add('/RMA', { OrderID: id, RMAStatusID: 1, Comments: '9 Main Street', RMAItemList })
+  await shop.add(`/Orders/${id}/Transactions`, {
+    ...{ TransactionType: 'Refund', TransactionAmount: 25, TransactionMethod: 'PayPal of ada@home.example' },
+    RefundItemList: [{ ItemIndexID, RefundQuantity: 1, RefundAmount: 20 }],
+    RefundShippingAmount: 4.5,
+  })
 })
 
 test('the page of one order shows it to whoever has the address, without a session or cookie and without whose it is', async () => {
   const { statusCode, body, headers, cookies } = await get(pathOf(id))
   expect([statusCode, cookies]).toEqual([200, []])
-  for (const fact of '&lt;i&gt; €46.00 €4.50 €1.50 1Z-1 Paid Byron<br>Berlin<br> Thank'.split(' '))
+  for (const fact of '&lt;i&gt; €46.00 €4.50 €1.50 1Z-1 Paid Byron<br>Berlin<br> €25.00 €0.50 CN-1 Thank'.split(' '))
     expect(body).toContain(fact)
+  for (const part of ['<strong>Return 1</strong>', '1 × Lamp &lt;i&gt;: €20.00']) expect(body).toContain(part)
   expect(body).not.toMatch(heldBack)
   expect([...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, to]) => to)).toEqual(['#main', shop.store.secureUrl])
   expect(headers).toMatchObject(safe)

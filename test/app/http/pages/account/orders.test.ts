@@ -382,6 +382,52 @@ describe('a customer', () => {
     expect((await statuses()).slice(1)).toEqual([shipped, shipped, shipped])
   })
 
+  test('sees payments, returns, refunds and the documents of an order as the shop has them', async () => {
+    const customer = await newCustomer()
+    const item = { CatalogID: await newProduct(shop, { Name: 'Lamp' }), ItemQuantity: 2 }
+    const { id } = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const pay = (body: object) => shop.add(`/Orders/${id}/Transactions`, body)
+    await pay({ TransactionType: 'Sale', TransactionAmount: 30, TransactionMethod: 'Card' })
+    await pay({ TransactionType: 'Sale', TransactionAmount: 10, TransactionMethod: 'Voucher' })
+    await pay({ TransactionType: 'Authorize', TransactionAmount: 17 })
+    const [{ OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const RMAItemList = [{ CatalogID: item.CatalogID, ReturnQuantity: 1, ReceivedQuantity: 1 }]
+    const comments = { Comments: 'Thank you', InternalComments: 'scratched' }
+    const returned = await shop.add('/RMA', { OrderID: id, RMAStatusID: 3, ...comments, RMAItemList })
+    const RefundItemList = [{ ItemIndexID: OrderItemList[0].ItemIndexID, RefundQuantity: 1, RefundAmount: 18.5 }]
+    await pay({ TransactionType: 'Refund', TransactionAmount: 19.25, RMAID: returned, RefundItemList })
+    const person = await customerIn(customer)
+    const { body } = await person.open(`/account/orders/${id}`)
+    const words = body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    const told = [
+      '$30.00 Card',
+      '$10.00 Voucher',
+      `Return ${returned}`,
+      '1 × Lamp 1 received',
+      'Amount $19.25',
+      '1 × Lamp: $18.50',
+      'Other $0.75',
+    ]
+    for (const part of told) expect(words).toContain(part)
+    expect(words).not.toMatch(/17\.00|scratched/)
+
+    const links = [...body.matchAll(/href="(\/account\/orders\/[^"]+)"/g)].map(([, href]) => href ?? '')
+    expect(links).toEqual([
+      `/account/orders/${id}/invoice`,
+      expect.stringMatching(`^/account/orders/${id}/credit-notes/\\d+$`),
+    ])
+    const merchant = await merchantIn(server, shop.store)
+    for (const link of links) {
+      const own = await person.open(link)
+      const back = (page: string) => page.replace(/href="[^"]*\/orders\/\d+"/, '')
+      expect(back(own.body)).toBe(back((await merchant.open(link.replace('/account/', '/admin/'))).body))
+      expect((await person.open(link, { 'accept-language': 'de' })).body).toMatch(/<h2[^>]*>(Rechnung|Gutschrift) /)
+      expect((await (await customerIn(await newCustomer())).open(link)).statusCode).toBe(404)
+      expect((await testPerson(server.app).open(link)).headers.location).toContain('/account/sign-in')
+    }
+    expect((await person.open(`/account/orders/${id}/credit-notes/1`)).statusCode).toBe(404)
+  })
+
   test('finds no order of another customer, of a guest, or of another store', async () => {
     const [customer, neighbour] = [await newCustomer(), await newCustomer()]
     const item = { CatalogID: await newProduct(shop), ItemQuantity: 1 }
