@@ -1,48 +1,48 @@
-import type { z } from 'zod'
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
 import { type MailConfig, mailsAre } from '../../../access/mail/write.ts'
 import { type AccessServices, changeAccess } from '../../../access/stores/access-changes.ts'
-import type { Db, Transaction } from '../../../foundation/database/client.ts'
-import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
-import { lines, text } from '../../../foundation/values/input.ts'
+import type { Transaction } from '../../../foundation/database/client.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { lines, readInput, text } from '../../../foundation/values/input.ts'
 import { isOneOf, type Secrets } from '../../../foundation/values/secrets.ts'
 import { type IsForeign, readForeign } from './addresses.ts'
-import { type CausedKind, type MailKind, placeholders } from './kinds.ts'
-import { defaultText, type MailText, PLACEHOLDER } from './texts.ts'
+import { type CausedKind, causedKinds, type MailKind, placeholders } from './kinds.ts'
+import { defaultText, type MailText, PLACEHOLDER, textTags } from './texts.ts'
 
 export const SUBJECT_LENGTH_MAX = 150
 export const BODY_LENGTH_MAX = 5_000
-const members = { subject: ['Subject', text(SUBJECT_LENGTH_MAX)], body: ['Body', lines(BODY_LENGTH_MAX)] } as const
 
 type Services = AccessServices & { readonly config: MailConfig }
 
-/** A text that a person has written. `end`: of the names of its fields in the form. */
-export interface Written extends MailText {
-  readonly kind: MailKind
-  readonly end: string
-}
+/** The texts of a store, with the end of the names of their fields in a form. */
+export const storeTexts = causedKinds.flatMap((kind) =>
+  textTags.map((locale) => ({ kind, locale, end: `.${kind}.${locale}` })),
+)
 
-/** Throws a 400 that names what is wrong with each text: placeholders that mean nothing, and links to other hosts. */
-async function read<Text extends Written>(
-  db: Db,
-  config: MailConfig,
+/**
+ * Reads the fields of texts, of which `Subject` is one line and `Body` several. Throws a 400 that names what is wrong with each: also
+ * placeholders that mean nothing, and links to other hosts.
+ */
+export async function readWritten(
+  { db, config }: Pick<Services, 'db' | 'config'>,
   storeId: number,
-  texts: readonly Text[],
-): Promise<Text[]> {
+  texts: readonly { readonly kind: MailKind; readonly end: string }[],
+  form: Readonly<Record<string, unknown>>,
+): Promise<MailText[]> {
   const isForeign = await readForeign(db, storeId, config.publicUrl)
-  const faults: Fault[] = []
-  const memberOf = (written: Text, name: 'subject' | 'body') => {
-    const [field, schema] = members[name]
-    const parsed: z.ZodSafeParseResult<string> = schema.safeParse(written[name])
-    const given = parsed.data ?? ''
-    const problem = parsed.error?.issues[0]?.message ?? problemIn(given, written.kind, isForeign)
-    if (problem !== undefined) faults.push({ field: field + written.end, problem })
-    return given
-  }
-  const checked = texts.map((each) => ({ ...each, subject: memberOf(each, 'subject'), body: memberOf(each, 'body') }))
-  if (faults.length === 0) return checked
-  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-  throw new StoreFailure('invalid-value', message, { field: faults[0]?.field ?? '', faults, status: 400 })
+  const wanted = ({ kind }: { kind: MailKind }, schema: z.ZodType<string>) =>
+    schema.superRefine((given, context) => {
+      const problem = problemIn(given, kind, isForeign)
+      if (problem) context.addIssue(problem)
+    })
+  const shape = texts.flatMap((each) => [
+    [`Subject${each.end}`, wanted(each, text(SUBJECT_LENGTH_MAX))],
+    [`Body${each.end}`, wanted(each, lines(BODY_LENGTH_MAX))],
+  ])
+  const read = readInput(z.object(Object.fromEntries(shape)), form) as Record<string, string>
+  return texts.map(({ end }) => ({ subject: read[`Subject${end}`] ?? '', body: read[`Body${end}`] ?? '' }))
 }
 
 function problemIn(given: string, kind: MailKind, isForeign: IsForeign): string | undefined {
@@ -57,30 +57,22 @@ function problemIn(given: string, kind: MailKind, isForeign: IsForeign): string 
   )
 }
 
-/** Checks what a person writes to a customer. Throws a 400 that names what is wrong with it. */
-export async function readMessage(db: Db, config: MailConfig, storeId: number, written: MailText): Promise<MailText> {
-  const [message] = await read(db, config, storeId, [{ ...written, kind: 'order-message', end: '' }])
-  return message as MailText
-}
-
 /** Sets which mails customers get, and their texts. Throws a 400 that names what is wrong, also where no mail can be sent. */
 export async function saveMails(
   services: Services,
   storeId: number,
   orderMails: CausedKind[],
-  written: readonly (Written & { readonly kind: CausedKind; readonly locale: string })[],
+  form: Readonly<Record<string, unknown>>,
   actor: Actor,
 ): Promise<void> {
-  const { db, config } = services
-  if (orderMails.length > 0 && mailsAre(config) === 'none') {
+  if (orderMails.length > 0 && mailsAre(services.config) === 'none') {
     throw new StoreFailure('invalid-value', 'This server cannot send mail', { field: 'On', status: 400 })
   }
-  const texts = await read(db, config, storeId, written)
-  const isOwn = ({ kind, locale, subject, body }: (typeof texts)[number]) => {
-    const usual = defaultText(kind, locale)
-    return subject !== usual.subject || body !== usual.body
-  }
-  const data = texts.filter(isOwn).map(({ kind, locale, subject, body }) => ({ storeId, kind, locale, subject, body }))
+  const written = await readWritten(services, storeId, storeTexts, form)
+  const data = storeTexts.flatMap(({ kind, locale }, at) => {
+    const [own, usual] = [written[at] as MailText, defaultText(kind, locale)]
+    return isDeepStrictEqual(own, usual) ? [] : { storeId, kind, locale, ...own }
+  })
   await changeStore(services, storeId, { orderMails }, actor, async (tx) => {
     await tx.mailText.deleteMany({ where: { storeId } })
     await tx.mailText.createMany({ data })

@@ -2,14 +2,13 @@ import { type MailConfig, mailsAre } from '../../../../access/mail/write.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import type { MailKind } from '../../../../shop/resources/order-mails/kinds.ts'
-import { placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
+import { type MailKind, placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
 import { readMails, sendAgain, writeMessage } from '../../../../shop/resources/order-mails/of-order.ts'
-import { BODY_LENGTH_MAX, readMessage, SUBJECT_LENGTH_MAX } from '../../../../shop/resources/order-mails/settings.ts'
+import { BODY_LENGTH_MAX, readWritten, SUBJECT_LENGTH_MAX } from '../../../../shop/resources/order-mails/settings.ts'
+import type { MailText } from '../../../../shop/resources/order-mails/texts.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import type { CallerServices } from '../../../html/request.ts'
-import { textIn } from '../../../html/request.ts'
 import { idIn } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { mailKindTitles } from '../../records/order-words.ts'
@@ -47,13 +46,8 @@ export const messageSender =
   (services: OrderMailServices) =>
   async ({ caller, id, typed }: Sent<OrderRequest>) => {
     requireMail(services)
-    const given = { subject: textIn(typed, 'Subject'), body: textIn(typed, 'Body') }
-    await writeMessage(
-      caller,
-      services.secrets,
-      id,
-      await readMessage(caller.db, services.config, caller.store.id, given),
-    )
+    const [message] = await readWritten(services, caller.store.id, [{ kind: 'order-message', end: '' }], typed)
+    await writeMessage(caller, services.secrets, id, message as MailText)
     return `/admin/orders/${id}?notice=message-written`
   }
 

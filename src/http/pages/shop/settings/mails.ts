@@ -16,6 +16,7 @@ import {
   SUBJECT_LENGTH_MAX,
   saveMails,
   saveReplyTo,
+  storeTexts,
 } from '../../../../shop/resources/order-mails/settings.ts'
 import { readTexts, textTags } from '../../../../shop/resources/order-mails/texts.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -31,8 +32,6 @@ export type MailSettingsServices = AccessServices & ComposingServices & { readon
 const address = '/admin/settings/mails'
 /** The texts of a language are tried out in its first locale. */
 const languages: Readonly<Record<(typeof textTags)[number], Locale>> = { en: 'en-US', de: 'de-DE' }
-
-const all = causedKinds.flatMap((kind) => textTags.map((locale) => ({ kind, locale, end: `.${kind}.${locale}` })))
 
 /** Adds the page of the mails that customers get, with a preview of each, and of the address to which they answer. */
 export function mailSettingsPages(app: FastifyInstance, services: MailSettingsServices): void {
@@ -53,7 +52,7 @@ async function mailsPage({ caller, query }: PageRequest, { config }: MailSetting
     readTexts(caller.db, caller.store.id),
   ])
   const isOn = causedKinds.filter((kind) => store.orderMails.includes(kind))
-  const texts = all.flatMap(({ kind, locale, end }) => {
+  const texts = storeTexts.flatMap(({ kind, locale, end }) => {
     const { subject, body } = textOf(kind, locale)
     return [
       [`Subject${end}`, subject],
@@ -86,12 +85,7 @@ async function mailsPage({ caller, query }: PageRequest, { config }: MailSetting
 function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services: MailSettingsServices) {
   // Browsers do not send unticked boxes.
   const kinds = causedKinds.filter((kind) => typed[`On.${kind}`] !== undefined)
-  const texts = all.map((each) => ({
-    ...each,
-    subject: textIn(typed, `Subject${each.end}`),
-    body: textIn(typed, `Body${each.end}`),
-  }))
-  return saveMails(services, caller.store.id, kinds, texts, actor)
+  return saveMails(services, caller.store.id, kinds, typed, actor)
 }
 
 type Request = Parameters<typeof actorOf>[0]

@@ -154,3 +154,15 @@ test('cartAPI tells of what it changes, unless it prefers not to', async () => {
     ['order-placed'],
   ])
 })
+
+test('of 500 parcels that an ERP reports to one address none is refused, and each is told', async () => {
+  const busy = await openTelling(server, ['parcel-sent'])
+  const report = async () => {
+    const statuses = new Set<number>()
+    for (let parcel = 0; parcel < 50; parcel++)
+      statuses.add((await busy.change(await busy.order({}, 1), sent)).statusCode)
+    return [...statuses]
+  }
+  expect(await Promise.all(Array.from({ length: 10 }, report))).toEqual(Array.from({ length: 10 }, () => [200]))
+  expect(await busy.mails()).toHaveLength(500)
+}, 180_000)
