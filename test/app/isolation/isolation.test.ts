@@ -391,7 +391,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
 const nameless = `
 GET /  GET /llms.txt  GET /.well-known/security.txt  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
-GET /admin/orders/lines.csv  GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/carriers  POST /admin/settings/carriers  GET /admin/settings/documents  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods  GET /admin/settings/returns
+GET /admin/orders/lines.csv  GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/carriers  POST /admin/settings/carriers  GET /admin/settings/documents  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods  GET /admin/settings/returns  GET /admin/settings/shipping  GET /admin/settings/taxes
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/history  GET /admin/outbox
@@ -433,7 +433,7 @@ GET /developers/applications  GET /developers/applications/new  GET /developers/
 GET /oauth/authorize  GET /account/*  GET /admin/*  GET /developers/*
 POST /account/sign-in  POST /account/sign-out  POST /admin/account/password  POST /admin/applications  POST /admin/developers
 POST /admin/modules/cartapi  POST /admin/modules/cartapi/user-key  POST /admin/modules/rest-api/subscribe  POST /admin/settings
-POST /admin/settings/documents  POST /admin/settings/documents/logo  POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/settings/returns/methods  POST /admin/settings/returns/reasons  POST /admin/settings/returns/statuses  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores
+POST /admin/settings/documents  POST /admin/settings/documents/logo  POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/settings/returns/methods  POST /admin/settings/returns/reasons  POST /admin/settings/returns/statuses  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores  POST /admin/settings/shipping  POST /admin/settings/taxes
 POST /admin/webhooks  POST /developers/account/password  POST /developers/applications  POST /developers/sign-in  POST /developers/sign-out
 POST /developers/sign-up  POST /oauth/authorize
 GET /admin/account/factors  GET /admin/account/factors/authenticator  POST /admin/account/factors/authenticator  POST /admin/account/factors/authenticator/confirm

@@ -105,8 +105,8 @@ export async function chargesAfter(
     return typed[PROPOSED + name] ?? (isProposed ? writing.typed(before) : BY_HAND)
   }
   const values = {
-    SalesTax: typed.SalesTax ?? '',
-    [`${PROPOSED}SalesTax`]: marked('SalesTax', record.SalesTax, stated),
+    SalesTax: typed.SalesTax ?? writing.typed(record.SalesTax),
+    [`${PROPOSED}SalesTax`]: marked('SalesTax', record.SalesTax, stated && 'SalesTax' in typed),
     ShipmentCost: typed[costName] ?? writing.typed(orderFigures(changed, caller.store.currency).shipping),
     [`${PROPOSED}ShipmentCost`]: marked('ShipmentCost', ShipmentCost, isPriced),
     ShipmentMethodName,
@@ -121,7 +121,7 @@ export async function chargesAfter(
     /** What its columns say of the rate. */
     rate: stated ? (rate ?? { taxRate: null, taxIncluded: false }) : {},
     fields: {
-      SalesTax,
+      ...('SalesTax' in typed && { SalesTax }),
       ...(costName in typed && { [costName]: cost }),
       ...pick(stated, 'SalesTax'),
       ...pick(isPriced, 'ShipmentCost'),

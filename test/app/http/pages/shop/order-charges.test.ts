@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { fieldsAt, type TestPerson } from '../../../../support/person.ts'
-import { memberIn, merchantIn } from '../../../../support/signed-in.ts'
+import { merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { alertIn, expectSaved } from './order-fixture.ts'
 
@@ -254,12 +254,4 @@ test('a quote proposes both to a program, and Checkout keeps the rate that is st
   const id = Number(placed.json()[0].Value)
   expect(await statedOf(id)).toMatchObject({ taxRate: { d: [19] }, taxIncluded: true })
   expect(await stored(id)).not.toHaveProperty('TaxRate')
-})
-
-test('the desk reads products, and changes none', async () => {
-  const desk = await memberIn(server, shop, 'orders')
-  expect((await desk.open('/admin/products/1')).statusCode).toBe(200)
-  expect((await desk.open('/admin/products/1/edit')).statusCode).toBe(403)
-  expect((await desk.open('/admin/products/1')).body).not.toContain('>Cost<')
-  expect((await desk.open(page('taxes'))).statusCode).toBe(403)
 })
