@@ -5,6 +5,7 @@ import { createThrottle } from './access/applications/limits/throttle.ts'
 import { createRemovalNotices } from './access/applications/subscriptions/removal-notices.ts'
 import { createMailMetrics } from './access/mail/metrics.ts'
 import { createMails } from './access/mail/send.ts'
+import { mailsAre } from './access/mail/write.ts'
 import { buildApp } from './app.ts'
 import { createOutageLines } from './foundation/database/outage-lines.ts'
 import { createSweeper } from './foundation/database/sweeper.ts'
@@ -34,6 +35,7 @@ import { archivedSweeps, sweepsByAge } from './parts/retention.ts'
 import { createAlerts } from './shop/alerts/loop.ts'
 import { createCsvImports } from './shop/csv/apply/runner.ts'
 import { resourceNamed } from './shop/registry.ts'
+import { createOrderMails } from './shop/resources/order-mails/send.ts'
 import { Dispatcher } from './shop/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from './shop/webhooks/dispatch/metrics.ts'
 
@@ -86,8 +88,8 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  const sending = sendingOf(config)
-  const mails = sending && createMails({ ...background, config: sending, metrics: createMailMetrics(metrics.registry) })
+  const sending = { ...background, config, metrics: createMailMetrics(metrics.registry) }
+  const mails = mailsAre(config) === 'sent' ? createMails(sending) : null
   const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
   parts.add('the listening connection', listener)
   await storeDerivedSecrets(background)
@@ -96,8 +98,11 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))
   parts.add('the webhook dispatcher', dispatcher)
   if (mails) parts.add('the mails', mails)
-  const archived = await archivedSweeps({ ...background, url: directUrl }, config)
-  const sweeps = { ...sweepsByAge(background, config), ...archived }
+  if (mailsAre(config) !== 'none') parts.add('the mails of orders', createOrderMails(sending))
+  const sweeps = {
+    ...sweepsByAge(background, config),
+    ...(await archivedSweeps({ ...background, url: directUrl }, config)),
+  }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
@@ -150,11 +155,6 @@ async function open(config: Config, logging: Logging, parts: Shutdown) {
   })
   parts.checkpoint()
   return { database, basis, background, sandbox, metrics }
-}
-
-/** Null: no mail can be sent. */
-function sendingOf({ smtpUrl, mailFrom }: Config) {
-  return smtpUrl !== null && mailFrom !== null ? { smtpUrl, mailFrom } : null
 }
 
 /** Never a stack: who starts a server cannot use it. */

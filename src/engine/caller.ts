@@ -24,6 +24,8 @@ export interface CallerStore {
   readonly timeZone: string
   /** ISO 3166-1 alpha-2; empty: nobody has said. */
   readonly country: string
+  /** The kinds of mail that its customers get of their orders. */
+  readonly orderMails: readonly string[]
 }
 
 /** The identity behind an operation. Every statement is limited to `store.id`. */
@@ -48,6 +50,8 @@ export interface Caller {
   readonly isKeyed?: boolean
   /** The CSV import or bulk change of which its changes are a part, as the history tells. */
   readonly importId?: number
+  /** Whether customers are told by mail of what is done with their orders. `asked`: also of an old one, because a person says so. Undefined: as usual. */
+  readonly tells?: 'nobody' | 'asked'
   /** Whether the client has closed the connection, so that nobody waits for the answer. */
   readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */

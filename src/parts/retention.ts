@@ -42,7 +42,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
       days(CSV_DAYS),
     ),
     'old bodies of refused requests': sweepByTime(db, { table: 'RefusedBody', time: 'at' }, days(BODIES_KEPT_DAYS)),
-    'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt' }, days(MAIL_DAYS)),
+    'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt', mayGo: sql`"orderId" IS NULL` }, days(MAIL_DAYS)),
     'old drafts of orders': sweepByTime(db, { table: 'OrderDraft', time: 'keptAt' }, days(DRAFT_DAYS)),
     'old messages of inboxes': sweepByTime(db, { table: 'InboxMessage', time: 'at' }, ago(MESSAGES_HOURS * HOUR_MS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),

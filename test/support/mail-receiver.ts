@@ -74,10 +74,12 @@ export async function openMailReceiver(port = 0): Promise<MailReceiver> {
   return receiver
 }
 
-/** Reads what nodemailer makes: a text and an HTML part, both quoted-printable, base64 or as they are. */
+/** Reads what nodemailer makes: a text, or a text and an HTML part, each quoted-printable, base64 or as it is. */
 function parse(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
   const { headers, body } = split(raw)
-  const [, boundary = ''] = /boundary="([^"]+)"/.exec(headers.get('content-type') ?? '') ?? []
+  const [, boundary = null] = /boundary="([^"]+)"/.exec(headers.get('content-type') ?? '') ?? []
+  if (boundary === null)
+    return { headers, text: decoded(body, headers.get('content-transfer-encoding') ?? ''), html: '' }
   const parts = body
     .split(`--${boundary}`)
     .slice(1, -1)

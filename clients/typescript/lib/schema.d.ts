@@ -3386,7 +3386,7 @@ export interface components {
             OrderDiscountCoupon?: components["schemas"]["Decimal"];
             /** @description Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
             OrderDiscountPromotion?: components["schemas"]["Decimal"];
-            /** @description The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes. */
+            /** @description The first tax on the order, that of its shipments included. The caller says it: the platform proposes taxes, and charges none by itself. */
             SalesTax?: components["schemas"]["Decimal"];
             /** @description The second tax on the order, where two are due. */
             SalesTax2?: components["schemas"]["Decimal"];
@@ -3408,6 +3408,10 @@ export interface components {
             InternalComments?: string;
             /** @description A short message to the customer, which the customer’s page of the order shows. */
             ExternalComments?: string;
+            /** @description The rate of the order’s taxes in per cent, for invoices and reports. No amount follows from it. Left out: nobody knows it. */
+            TaxRate?: number;
+            /** @description True: prices have the tax in them, so that SalesTax is 0. No amount follows from it. */
+            TaxIncluded?: boolean;
             /** @description A payment that was taken elsewhere, at the time of the order. Left out: nothing is paid. */
             Payment?: components["schemas"]["PaymentCreate"];
         };
@@ -4879,7 +4883,7 @@ export interface components {
             OrderDiscountCoupon: components["schemas"]["Decimal"];
             /** @description Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
             OrderDiscountPromotion: components["schemas"]["Decimal"];
-            /** @description The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes. */
+            /** @description The first tax on the order, that of its shipments included. The caller says it: the platform proposes taxes, and charges none by itself. */
             SalesTax: components["schemas"]["Decimal"];
             /** @description The second tax on the order, where two are due. */
             SalesTax2: components["schemas"]["Decimal"];
@@ -5187,7 +5191,7 @@ export interface components {
             OrderDiscountCoupon?: components["schemas"]["Decimal"];
             /** @description Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
             OrderDiscountPromotion?: components["schemas"]["Decimal"];
-            /** @description The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes. */
+            /** @description The first tax on the order, that of its shipments included. The caller says it: the platform proposes taxes, and charges none by itself. */
             SalesTax?: components["schemas"]["Decimal"];
             /** @description The second tax on the order, where two are due. */
             SalesTax2?: components["schemas"]["Decimal"];
@@ -6308,6 +6312,12 @@ export interface components {
             /** @description The amount that the promotion took off. OrderDiscountCoupon or OrderDiscountPromotion already includes it; changing it changes no total. */
             DiscountAmount?: components["schemas"]["Decimal"];
         };
+        ProposedShipping: {
+            /** @description The name of the method, to be sent with a shipment. */
+            ShipmentMethodName: string;
+            /** @description What it costs for these goods, to be sent with a shipment. */
+            ShipmentCost: components["schemas"]["Decimal"];
+        };
         Question: {
             /**
              * Format: int32
@@ -6374,6 +6384,10 @@ export interface components {
             DiscountTotal: components["schemas"]["Decimal"];
             /** @description The total of the order. */
             OrderAmount: components["schemas"]["Decimal"];
+            /** @description The tax that the store’s table has for where the goods go, on the taxable goods less their share of the discounts and on the shipping costs that were sent. Left out where the table has no rule. The sums of the quote do not have it. */
+            TaxProposal?: components["schemas"]["TaxProposal"];
+            /** @description The ways of shipping that the store’s table has for the goods and where they go, the cheapest first. */
+            ShippingMethods: components["schemas"]["ProposedShipping"][];
             /** @description The currency of all amounts, by its ISO 4217 code. */
             Currency: string;
             /** @description Whether all lines can be sold now. */
@@ -6827,6 +6841,14 @@ export interface components {
              * @description The kind of the address. Kept for programs that compute shipping costs. 0 not stated, 1 residential, 2 commercial.
              */
             ShipmentAddressTypeID?: number;
+        };
+        TaxProposal: {
+            /** @description The rate in per cent; 0 for a customer who pays no taxes. */
+            TaxRate: components["schemas"]["Decimal"];
+            /** @description True: prices have the tax in them, and nothing is added. */
+            TaxIncluded: boolean;
+            /** @description What to send as SalesTax; where TaxIncluded is true, what the goods and ShippingTotal contain, of which nothing is sent. */
+            TaxAmount: components["schemas"]["Decimal"];
         };
         Transaction: {
             /**

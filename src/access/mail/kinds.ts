@@ -34,6 +34,8 @@ export interface MailData {
   readonly 'new-browser': SignInNotice
   /** To a customer of the store. */
   readonly 'customer-link': { readonly storeName: string; readonly link: OwnPath; readonly expiresAt: Date }
+  /** To an address that customers of the store are to answer to. */
+  readonly 'reply-to': { readonly storeName: string; readonly link: OwnPath; readonly expiresAt: Date }
   /** To the new address. */
   readonly 'address-change': { readonly link: OwnPath; readonly expiresAt: Date }
   /** To the old address. */
@@ -64,6 +66,7 @@ export const kinds: { readonly [Kind in MailKind]: readonly [Owner, subject: (da
   'password-changed': ['person', () => t('Your password was changed')],
   'new-browser': ['person', () => t('New sign-in to your account')],
   'customer-link': ['customer', ({ storeName }) => t('Your orders at {storeName}', { storeName })],
+  'reply-to': ['mailbox', ({ storeName }) => t('Confirm an address of {storeName}', { storeName })],
   'address-change': ['mailbox', () => t('Confirm your new e-mail address')],
   'address-changed': ['person', () => t('Your e-mail address was changed')],
   'factor-changed': ['person', () => t('Your two-step sign-in was changed')],

@@ -34,17 +34,18 @@ export async function secondsUntilAllowed(
       pg_advisory_xact_lock(${locks.mailNetwork}::int, hashtext(${network?.name ?? null}::text)),
       pg_advisory_xact_lock(${locks.mailStore}::int, ${storeId}::int)`
   const hashes = (network?.hashes ?? [null]).map((hash) => sql`${hash}::text`)
+  const hourAgo = new Date(at.getTime() - HOUR_MS)
   // A statement of its own, because it has to see what was committed while the locks were waited for.
   const [row] = await queryRows<{ blockedBy: Date | null }>(tx)`
     SELECT max("createdAt") AS "blockedBy" FROM (
       (SELECT "createdAt" FROM "Mail" WHERE lower("recipient") = lower(${recipient}::text) AND ("networkHash" IS NULL) = ${network === null}
-       ORDER BY "id" DESC OFFSET ${perHour.address - 1}::int LIMIT 1)
+       AND "orderId" IS NULL ORDER BY "id" DESC OFFSET ${perHour.address - 1}::int LIMIT 1)
       UNION ALL
       (SELECT "createdAt" FROM "Mail" WHERE "networkHash" IN (${join(hashes)})
        ORDER BY "id" DESC OFFSET ${perHour.network - 1}::int LIMIT 1)
       UNION ALL
-      (SELECT "createdAt" FROM "Mail" WHERE "storeId" = ${storeId}::int
-       ORDER BY "id" DESC OFFSET ${perHour.store - 1}::int LIMIT 1)
+      (SELECT "createdAt" FROM "Mail" WHERE "storeId" = ${storeId}::int AND "orderId" IS NULL AND "createdAt" > ${hourAgo}
+       ORDER BY "createdAt" DESC OFFSET ${perHour.store - 1}::int LIMIT 1)
     ) AS "last"`
   const waitMs = row?.blockedBy ? row.blockedBy.getTime() + HOUR_MS - at.getTime() : 0
   return Math.max(0, Math.ceil(waitMs / 1_000))

@@ -9,7 +9,16 @@ import { kinds, type MailData, type MailKind } from './kinds.ts'
 /** What a mail says below its subject, as it is sealed. */
 export interface Content {
   readonly text: string
-  readonly html: string
+  /** Omitted: it is plain text. */
+  readonly html?: string
+  /** Omitted: MAIL_FROM, and answers go there. */
+  readonly from?: Sender
+  readonly replyTo?: string
+}
+
+export interface Sender {
+  readonly name: string
+  readonly address: string
 }
 
 /** One kind with its values. */
@@ -84,16 +93,23 @@ const LINKED = /[.\u3002\uff0e\uff61](?!csv(?!\S))(?=\p{L})|(?<=\p{L}):(?=\S)|[@
  * Somebody else than the reader chose the name of a store, a role or a webhook: with a blank behind what would make a link of it,
  * without characters that nobody sees, and cut.
  */
-function harmless(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(harmless)
+function harmlessValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(harmlessValue)
   if (value instanceof Text) return new Text(value.key, harmlessIn(value.values ?? {}))
-  if (typeof value !== 'string') return value
+  return typeof value === 'string' ? harmless(value) : value
+}
+
+/** The same of a text. */
+export function harmless(value: string): string {
   const seen = value.replaceAll(UNSEEN, '').replaceAll(LINKED, '$& ')
   return seen.length > NAME_LENGTH_MAX ? `${seen.slice(0, NAME_LENGTH_MAX - 1).toWellFormed()}…` : seen
 }
 
 function harmlessIn<Values extends object>(values: Values): Values {
-  const entries = Object.entries(values).map(([name, value]) => [name, addresses.has(name) ? value : harmless(value)])
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    addresses.has(name) ? value : harmlessValue(value),
+  ])
   return Object.fromEntries(entries)
 }
 

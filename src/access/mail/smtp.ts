@@ -12,23 +12,34 @@ export const SENDING_MS_MAX = 60_000
 const REASON_LENGTH_MAX = 500
 const RECIPIENT_STEPS = ['RCPT TO', 'DATA']
 
-type Letter = Content & Pick<Mail, 'messageId' | 'recipient' | 'subject' | 'createdAt'>
+export type Letter = Content & Pick<Mail, 'messageId' | 'recipient' | 'subject' | 'createdAt'>
 
 /** What came of an attempt. `bounced`: the server refused the recipient or the mail for good. */
 export type Attempt =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'bounced' | 'failed' /** May be shown: without secrets. */; readonly reason: string }
 
-/** Returns the function that sends a mail by SMTP, over a connection of its own, in a minute at most. It never throws. */
-export function smtpSender({ smtpUrl, mailFrom }: { smtpUrl: string; mailFrom: NonNullable<Config['mailFrom']> }) {
+/** Returns the function that sends a mail by SMTP, over a connection of its own, in a minute at most. It never throws. Null: no mail can be sent. */
+export function smtpSender({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mailFrom'>) {
+  if (smtpUrl === null || mailFrom === null) return null
   const transport = nodemailer.createTransport(connectionTo(new URL(smtpUrl)))
   return async (letter: Letter, stopped: AbortSignal): Promise<Attempt> => {
-    const { messageId, recipient: address, createdAt: date, subject, text, html } = letter
+    const { messageId, recipient: address, createdAt: date, subject, text, html, from = mailFrom, replyTo } = letter
     const headers = { 'Auto-Submitted': 'auto-generated' }
     const to = { name: '', address }
     try {
       // Built here, because what fails within a connection would end the process.
-      const composer = new MailComposer({ from: { ...mailFrom }, to, messageId, date, headers, subject, text, html })
+      const sender = { from: { ...from }, ...(replyTo && { replyTo }) }
+      const composer = new MailComposer({
+        ...sender,
+        to,
+        messageId,
+        date,
+        headers,
+        subject,
+        text,
+        ...(html && { html }),
+      })
       await transport.sendMail({
         envelope: { from: mailFrom.address, to: [address] },
         raw: await composer.compile().build(),

@@ -8,12 +8,18 @@ import { networkOf } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { kinds } from './kinds.ts'
 import { secondsUntilAllowed } from './limits.ts'
-import { render, requireHeaderText, type Wording } from './render.ts'
+import { type Content, render, requireHeaderText, type Wording } from './render.ts'
 
 export type MailConfig = Pick<Config, 'smtpUrl' | 'mailFrom' | 'sandbox' | 'publicUrl'>
 export type MailServices = Pick<DataServices, 'secrets' | 'now'> & { readonly config: MailConfig }
 
-export type NewMail = Wording & {
+/** A mail whose text is there already: one to try a text out. */
+export interface ReadyMail {
+  readonly kind: 'order-test'
+  readonly ready: Content & { readonly subject: string }
+}
+
+export type NewMail = (Wording | ReadyMail) & {
   /** One e-mail address, as `emailInput` takes it. */
   readonly to: string
   /** The identity that a mail of a `person` is about. Absent or null: a mail of another kind. */
@@ -54,14 +60,16 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   if (fate === 'none') return false
   const store = storeId === null ? null : await tx.store.findUnique({ where: { id: storeId }, select: storeColumns })
   const addressee = await addresseeOf(tx, recipient, identityId)
-  const ownerId = kinds[kind][0] === 'person' && addressee?.hasProved ? identityId : null
+  const isOwn = 'ready' in mail || kinds[mail.kind][0] === 'person'
+  const ownerId = isOwn && addressee?.hasProved ? identityId : null
   const test = store?.testStore ?? null
   // Nobody but its developer is to be bothered by what is tried out in a test store.
   const isShown = fate === 'shown' || (test !== null && test.developer?.identityId !== ownerId)
   const chosen = addressee?.locale ?? ''
   const language = languageOf(isLocale(chosen) ? chosen : (mail.locale ?? 'en-US'))
   const { publicUrl, mailFrom } = config
-  const { subject, ...content } = render(mail, { language, timeZone: store?.timeZone ?? 'UTC', publicUrl })
+  const setting = { language, timeZone: store?.timeZone ?? 'UTC', publicUrl }
+  const { subject, ...content } = 'ready' in mail ? mail.ready : render(mail, setting)
   const contentSealed = secrets.seal(JSON.stringify(content))
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()

@@ -6,14 +6,22 @@ import { isOneLine } from '../../foundation/values/input.ts'
 import { normaliseHost } from './secure-url.ts'
 
 /** Returns only the columns that a caller may see. */
-export function callerStoreOf({ id, name, secureUrl, currency, timeZone, country }: CallerStore): CallerStore {
-  return { id, name, secureUrl, currency, timeZone, country }
+export function callerStoreOf({
+  id,
+  name,
+  secureUrl,
+  currency,
+  timeZone,
+  country,
+  orderMails,
+}: CallerStore): CallerStore {
+  return { id, name, secureUrl, currency, timeZone, country, orderMails }
 }
 
 /** A CallerStore, built from the columns of the table "Store". */
 export const callerStoreJson = sql`json_build_object('id', "Store"."id", 'name', "Store"."name",
   'secureUrl', "Store"."secureUrl", 'currency', "Store"."currency", 'timeZone', "Store"."timeZone",
-  'country', "Store"."country")`
+  'country', "Store"."country", 'orderMails', "Store"."orderMails")`
 
 /** The hosts of all addresses of a row of the table "Store". */
 export const hostsOfStore = sql`ARRAY(SELECT "host" FROM "StoreHost" WHERE "storeId" = "Store"."id")`

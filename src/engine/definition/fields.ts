@@ -318,20 +318,20 @@ export function reference(column: string, description = '', label = '') {
 /** The greatest amount, weight or quantity; the least has a minus. */
 export const DECIMAL_MAX = 99_999_999_999.9999
 
-type DecimalOptions = ValueOptions & { min?: number }
+type DecimalOptions = ValueOptions & { min?: number; max?: number }
 
-/** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
+/** Weights, quantities: rounded to four decimals, at most eleven digits before the point unless other bounds are given. */
 export function decimal<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
-  const { min = -DECIMAL_MAX, ...others }: DecimalOptions = options ?? {}
-  return value<'decimal', Options>('decimal', decimalSchema(min), 0, { min, max: DECIMAL_MAX }, others)
+  const { min = -DECIMAL_MAX, max = DECIMAL_MAX, ...others }: DecimalOptions = options ?? {}
+  return value<'decimal', Options>('decimal', decimalSchema(min, max), 0, { min, max }, others)
 }
 
-const decimalSchema = madeOnce((min: number) => {
-  const error = `must be a number from ${min} to ${DECIMAL_MAX}`
+const decimalSchema = madeOnce((min: number, max: number) => {
+  const error = `must be a number from ${min} to ${max}`
   const rounded = z
     .number({ error })
     .min(min, { error })
-    .max(DECIMAL_MAX, { error })
+    .max(max, { error })
     .transform((given) => Number(given.toFixed(STORED_DECIMALS)))
   return z.preprocess(toNumber, rounded.nullable())
 })

@@ -61,7 +61,7 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
 }
 
 function isOptional(field: Field): boolean {
-  return field.kind !== 'object' && field.kind !== 'list' && field.isOptional === true
+  return field.kind !== 'list' && field.isOptional === true
 }
 
 function isRequired(field: Field): boolean {

@@ -29,6 +29,8 @@ export const locks = {
   mailNetwork: 7_301_413,
   /** By store: its mails. */
   mailStore: 7_301_414,
+  /** By store: mails of its orders, whose number is bounded by the day. */
+  orderMails: 7_301_417,
   /** By hash of an e-mail address in lower case: links for a new password; before those of mails. */
   resetLinks: 7_301_415,
   /** Keys that are brought along: of any number at once, each sees those before it. */
@@ -37,6 +39,8 @@ export const locks = {
   archive: 7_301_421,
   /** Deletion of rows of a ledger; shared by those who delete rows of records that they have locked. */
   ledger: 7_301_422,
+  /** By store: closing a time of its payments; shared by what writes them ("bookPayments" has the number too). */
+  paymentLedger: 7_301_423,
   /** One key: migrations. */
   migrations: 7_420_311,
   /** One key: the process that uses the folder of the embedded database, held while it lives. */

@@ -119,6 +119,14 @@ const Settings = z.object({
   SMTP_URL: smtpUrl,
   /** The sender of mails, its name empty where there is none; null exactly where `smtpUrl` is. */
   MAIL_FROM: sender().optional(),
+  /** Domains of which mails to a store's customers may come, where the store has proved an address; in lower case. */
+  MAIL_FROM_DOMAINS: commaList(
+    (domain) => /^(?=.{1,253}$)([a-z\d-]+\.)+[a-z\d-]+$/i.test(domain),
+    'is not a domain',
+    'such as shop.example, as its records of SPF and DKIM allow it',
+  )
+    .transform((domains) => domains.map((domain) => domain.toLowerCase()))
+    .default([]),
   /** Whether anyone may open a developer account, or only the operator. */
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
   /** How long after an order was placed its page opens for whoever has the address; 0: there are none. */

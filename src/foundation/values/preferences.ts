@@ -8,3 +8,8 @@ export function preferenceIn(prefer: string | readonly string[] | undefined, nam
   }
   return null
 }
+
+/** What a caller's `tells` is by `Prefer: notify=none`, to be spread: customers are not told of what the request changes. */
+export function tellingOf(prefer: string | readonly string[] | undefined) {
+  return preferenceIn(prefer, 'notify') === 'none' ? ({ tells: 'nobody' } as const) : {}
+}

@@ -20,6 +20,7 @@ import {
 } from '../../foundation/texts/language.ts'
 import type { Text } from '../../foundation/texts/text.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { tellingOf } from '../../foundation/values/preferences.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../../shop/staff/roles.ts'
 import type { Need } from '../server/json/roles.ts'
 
@@ -177,5 +178,7 @@ export function requirePrivileges(merchant: RoleOfAccount, needs: readonly Need[
 
 /** Returns the caller for a store: the operator or the merchant. Throws for an unknown id (404). */
 export async function storeCaller(request: FastifyRequest, services: CallerServices, storeId: number): Promise<Caller> {
-  return request.person === null ? operatorCaller(services, storeId) : merchantCaller(request, services)
+  const { person, headers } = request
+  const caller = person === null ? await operatorCaller(services, storeId) : merchantCaller(request, services)
+  return { ...caller, ...tellingOf(headers.prefer) }
 }

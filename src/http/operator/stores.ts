@@ -258,7 +258,8 @@ export const storeRoutes = [
     tokens: true,
     id: 'placeOrder',
     summary: 'Place an order, as the checkout does',
-    description: 'The server computes prices, totals and stock, and refuses computed fields in the request.',
+    description:
+      'The server computes prices, totals and stock, and refuses computed fields in the request. With `Prefer: notify=none` the customer gets no mail.',
     body: orderBody,
     answers: { 201: done('The id of the order.') },
     refusals: [409],

@@ -32,6 +32,7 @@ import { restApiPages } from './shop/modules/rest-api/routes.ts'
 import { orderPages } from './shop/orders/routes.ts'
 import { outboxPages } from './shop/outbox/routes.ts'
 import { overviewPage } from './shop/overview/routes.ts'
+import { paymentPages } from './shop/payments/routes.ts'
 import { invitationPages } from './shop/people/invitation.ts'
 import { peoplePages } from './shop/people/routes.ts'
 import { securityPages } from './shop/people/security.ts'
@@ -39,6 +40,7 @@ import { productPages } from './shop/products/routes.ts'
 import { reportPages } from './shop/reports/routes.ts'
 import { searchPages } from './shop/search/routes.ts'
 import { shopServices } from './shop/services.ts'
+import type { MailSettingsServices } from './shop/settings/mails.ts'
 import { settingsPages } from './shop/settings/routes.ts'
 import { webhookPages } from './shop/webhooks/routes.ts'
 
@@ -52,7 +54,7 @@ export const developerRoutes = [
   ...developerTokenRoutes,
 ]
 
-type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
+type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices & MailSettingsServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices &
   AdminServices &
@@ -78,6 +80,7 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
 export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
   overviewPage(app, services)
   orderPages(app, services)
+  paymentPages(app, services)
   reportPages(app, services)
   servicePages(app, services, shopServices)
   searchPages(app, services)

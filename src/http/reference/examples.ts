@@ -27,7 +27,7 @@ export const examples: Examples = {
   updateCategoryOptionSet: { path: { categoryid: 7, optionsetid: 1 }, body: { OptionRequired: false } },
   listCategoryProducts: { path: { categoryid: 7 } },
 
-  quoteOrder: { body: { OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }] } },
+  quoteOrder: { body: { BillingCountry: 'US', OrderItemList: [{ CatalogID: 1, ItemQuantity: 2 }] } },
   createOrder: {
     body: {
       BillingFirstName: 'Ann',

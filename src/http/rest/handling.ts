@@ -6,7 +6,7 @@ import { Handling } from '../../engine/definition/handling.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { type Candidate, candidateOf } from '../../foundation/values/nearest.ts'
-import { preferenceIn } from '../../foundation/values/preferences.ts'
+import { preferenceIn, tellingOf } from '../../foundation/values/preferences.ts'
 import type { Parameter } from '../server/json/openapi.ts'
 
 // How a request is read: as its application is, unless it says otherwise (RFC 7240 §4.4).
@@ -33,7 +33,9 @@ export function handlingOf(
 ): Handling {
   const preferred = preferenceIn(request.headers.prefer, 'handling')
   const isKnown = preferred === 'strict' || preferred === 'lenient'
-  if (isKnown) reply.header('preference-applied', `handling=${preferred}`)
+  const tellsNobody = request.method !== 'GET' && 'tells' in tellingOf(request.headers.prefer)
+  const applied = [...(isKnown ? [`handling=${preferred}`] : []), ...(tellsNobody ? ['notify=none'] : [])]
+  if (applied.length > 0) reply.header('preference-applied', applied.join(', '))
   const isStrict = isKnown ? preferred === 'strict' : request.isOfNewApplication
   const handling = new Handling(isStrict)
   if (query.size > 0) noteParameters(handling, query, known)

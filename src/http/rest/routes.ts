@@ -9,6 +9,7 @@ import type { Resource } from '../../engine/definition/resource.ts'
 import { PastTheEnd } from '../../engine/reading/paging.ts'
 import { isPrefix } from '../../foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { tellingOf } from '../../foundation/values/preferences.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { servedResources } from '../../shop/registry.ts'
 import { encodedTag } from '../server/requests/compression.ts'
@@ -133,7 +134,7 @@ async function answer(
   const { caller, headers, log } = request
   const params = request.params as Readonly<Record<string, string>>
   const call = {
-    caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
+    caller: { ...(caller as Caller), ...tellingOf(headers.prefer), isGone: () => reply.raw.destroyed },
     method,
     route,
     params,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { RecordType } from '../../engine/definition/endpoints.ts'
-import type { Field, ValueBounds } from '../../engine/definition/fields.ts'
+import { DECIMAL_MAX, type Field, type ValueBounds } from '../../engine/definition/fields.ts'
 import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { servedResources } from '../../shop/registry.ts'
 import { sendTagged } from '../server/requests/compression.ts'
@@ -126,7 +126,8 @@ function typeOf(types: Types, field: Field): string {
       // What is added up may go beyond the bounds of its parts.
       if (field.access === 'derived') return 'xs:decimal'
       const { min = 0, max = 0 } = field.bounds
-      const name = min === -max ? 'decimal' : `decimalFrom${min}`
+      const to = max === DECIMAL_MAX ? '' : `To${max}`
+      const name = min === -max ? 'decimal' : `decimalFrom${min}${to}`
       return addRestriction(types, name, 'decimal', { minInclusive: min, maxInclusive: max })
     }
   }

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Throttle } from '../../access/applications/limits/throttle.ts'
 import type { Outbound } from '../../foundation/outbound/outbound.ts'
 import { type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
+import { tellingOf } from '../../foundation/values/preferences.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { pageHeaders } from '../html/guard.ts'
@@ -142,7 +143,7 @@ async function answerCall(
     explain(detail)
   }
   try {
-    const caller = await admit(services, request, reply, parameters)
+    const caller = { ...(await admit(services, request, reply, parameters)), ...tellingOf(request.headers.prefer) }
     const { secrets, config, postBack } = services
     const call = { caller, parameters, services: { secrets, publicUrl: config.publicUrl }, passOver }
     const run = () => operationOf(call)

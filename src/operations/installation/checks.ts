@@ -139,6 +139,11 @@ export const checks: readonly Check[] = [
       WHERE "kept" IS DISTINCT FROM "there"`,
   },
   {
+    name: 'payment-ledger',
+    rule: 'The entries of a transaction are what it brought in or paid out, and the sums of a day those of its entries',
+    sql: 'SELECT * FROM "PaymentLedgerFaults"',
+  },
+  {
     name: 'search-words',
     rule: 'The words by which records are found are those of the records',
     sql: `

@@ -67,7 +67,7 @@ async function fillOne(services: RunnerServices, fill: Fill, { storeId, claim }:
     await db.$transaction(
       async (tx) => {
         const { count } = await tx.testStore.updateMany({ ...done, data: { state: 'ready', problem: '' } })
-        if (count > 0) await fill({ ...caller, db: tx })
+        if (count > 0) await fill({ ...caller, db: tx, tells: 'nobody' })
       },
       { maxWait: 10_000, timeout: FILLING_MS_MAX },
     )

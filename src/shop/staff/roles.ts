@@ -46,7 +46,10 @@ export const builtInRoles = {
     summary: t('Everything but people, roles, applications and keys'),
   },
   orders: {
-    privileges: { ...of(['Orders', 'RMA', 'Customers', 'GiftRegistries'], ALL), ...of(['CustomerGroups'], READ) },
+    privileges: {
+      ...of(['Orders', 'RMA', 'Customers', 'GiftRegistries'], ALL),
+      ...of(['CustomerGroups', 'Products'], READ),
+    },
     summary: t('Orders, returns and customers'),
   },
   catalogue: {

@@ -420,6 +420,7 @@ POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/templat
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
 POST /admin/manufacturers/new
+GET /admin/payments  GET /admin/payments.csv  GET /admin/payments/closing  POST /admin/payments/closing
 GET /admin/reports  GET /admin/reports.csv
 GET /admin/search  GET /admin/search/suggestions
 POST /admin/category/views  POST /admin/category/views/delete  POST /admin/customergroups/views  POST /admin/customergroups/views/delete

@@ -104,6 +104,17 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
       expect.stringMatching(/ Order 2: .*, none; its lists say .*, (waiting|part|left)$/),
     ],
   },
+  'payment-ledger': {
+    does: () => [
+      `INSERT INTO "PaymentEntry" ("storeId", "orderId", "transactionId", "occurredAt", "bookedAt", "isLate", "amount", "method", "reference")
+       VALUES (${storeId}, ${orderId}, 999999, now(), now(), false, 5, 'Lost', '')`,
+      `UPDATE "PaymentSum" SET "count" = 2 WHERE "method" = 'Lost'`,
+    ],
+    found: () => [
+      `${storeId} Order N, transaction 999999: entries 5, transaction 0`,
+      expect.stringMatching(/Payments of [-\d]+: sum 2 and 5, entries 1 and 5$/),
+    ],
+  },
   'search-words': {
     does: () => [`UPDATE "SearchText" SET "words" = ' other ' WHERE "service" = 'Customers' AND "recordId" = 1`],
     found: () => [expect.stringMatching(/^\d+ Customers 1, source 0: kept {2}other , of the record {2}\w.+$/)],

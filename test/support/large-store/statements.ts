@@ -174,6 +174,17 @@ export const fillings: readonly Filling[] = [
       FROM ${numbers} CROSS JOIN LATERAL (SELECT * FROM ${lines(size)}) l`,
   },
   {
+    table: 'OrderTransaction',
+    count: orders,
+    sql: (
+      size,
+      now,
+    ) => `INSERT INTO "OrderTransaction" ("storeId", "id", "orderId", "occurredAt", "type", "amount", "captured", "details")
+      SELECT $1::int, n * 2 + refund, n, ${placedAt(size, now)} + refund * interval '1 day', CASE refund WHEN 0 THEN 'Sale' ELSE 'Refund' END, 20, 0,
+        format('{"TransactionMethod":"%s","TransactionReference":"BANK-%s"}', (ARRAY['PayPal', 'Card', 'Bank'])[1 + n % 3], n)::json
+      FROM ${numbers}, generate_series(0, CASE WHEN ${rare(56, 0.03)} THEN 1 ELSE 0 END) refund`,
+  },
+  {
     table: 'HistoryEntry',
     count: orders,
     sql: (

@@ -236,6 +236,22 @@ export type RecordCount = Prisma.RecordCountModel
  */
 export type SalesSum = Prisma.SalesSumModel
 /**
+ * Model PaymentEntry
+ * The ledger of money: what transactions have brought in and paid out, each on the day on which it counts. Triggers keep it
+ * (docs/decisions/orders.md). It outlives its order where that lies in a closed time.
+ */
+export type PaymentEntry = Prisma.PaymentEntryModel
+/**
+ * Model PaymentSum
+ * The sums of the ledger by the days of the store, of which there may be several for a day, as of `SalesSum`.
+ */
+export type PaymentSum = Prisma.PaymentSumModel
+/**
+ * Model ClosedPeriod
+ * A closing of the ledger: what counts before `until` stays as it was.
+ */
+export type ClosedPeriod = Prisma.ClosedPeriodModel
+/**
  * Model ReferencedVersion
  * Rises with every change of what records show of others: the store's currency, address and time zone, and names of
  * manufacturers, categories and the like. Triggers raise it (docs/decisions/representations.md). It is the sum of the rows, of

@@ -1,5 +1,5 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
-// products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
+// products of a new order in place, offering records while somebody types, following work in progress, printing, choosing all of a
 // page, what can be done with what is chosen, closing menus, asking before what was typed is lost, and passkeys, which only a script
 // can ask for. What it says stands in attributes of the page, in the reader's language.
 
@@ -79,6 +79,8 @@ document.addEventListener('click', ({ target }) => {
 for (const form of document.querySelectorAll('form[data-refresh]')) {
   let isRunning = false
   let waiting = null
+  let typing
+  let settled = contents()
 
   form.addEventListener('click', (event) => {
     const button = event.target.closest('button[formaction]')
@@ -88,15 +90,38 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
     event.preventDefault()
     refresh(button)
   })
-  form.addEventListener('change', ({ target }) => {
-    if (target.closest('[data-looked-up]')) refresh(form.querySelector('[data-lookup]'))
+  form.addEventListener('change', ({ target, detail }) => {
+    if (target.closest('[data-looked-up]')) lookUp(detail === 'chosen' ? target.dataset.next : undefined)
+  })
+  // Amounts follow numbers while they are typed.
+  form.addEventListener('input', ({ target }) => {
+    clearTimeout(typing)
+    if (target.inputMode === 'decimal' && target.closest('#order')) typing = setTimeout(lookUp, 400)
+  })
+  // Enter leads on from one field to the next that a line needs; in one with words to look up it looks them up.
+  form.addEventListener('keydown', (event) => {
+    const next = document.getElementById(event.target.dataset.enter)
+    if (event.key !== 'Enter' || event.defaultPrevented || !next) return
+    if (event.target.dataset.search && event.target.value.trim() !== '') return
+    event.preventDefault()
+    if (next.matches('button')) next.click()
+    else next.focus()
   })
 
+  function contents() {
+    return new URLSearchParams(new FormData(form)).toString()
+  }
+
+  function lookUp(focusOn) {
+    clearTimeout(typing)
+    if (isRunning || contents() !== settled) refresh(form.querySelector('[data-lookup]'), focusOn)
+  }
+
   // One at a time, so that the answers come in the order of what was typed.
-  async function refresh(button) {
+  async function refresh(button, focusOn = button.dataset.then) {
     if (isRunning) {
       // What somebody presses comes before what a change looks up.
-      if (!waiting || 'lookup' in waiting.dataset) waiting = button
+      if (!waiting || 'lookup' in waiting.button.dataset) waiting = { button, focusOn: focusOn ?? waiting?.focusOn }
       return
     }
     isRunning = true
@@ -110,7 +135,8 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
       })
       if (!answer.ok) throw new Error(answer.statusText)
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      renew(page.getElementById(form.dataset.refresh), sent, button.dataset.then)
+      settled = new URLSearchParams(sent).toString()
+      renew(page.getElementById(form.dataset.refresh), sent, focusOn)
     } catch {
       // The browser's own page tells why.
       return form.requestSubmit(button.isConnected ? button : form.querySelector('[data-lookup]'))
@@ -120,7 +146,8 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
     }
     const next = waiting
     waiting = null
-    if (next) refresh(sameButton(next))
+    if (next && !('lookup' in next.button.dataset)) refresh(sameButton(next.button), next.focusOn)
+    else if (next) lookUp(next.focusOn)
   }
 
   // A button that was pressed may have been renewed since.
@@ -149,13 +176,18 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
       if (next) Object.assign(next, { open }).dataset.toggled = 'yes'
     }
     const focused = document.activeElement
-    const counterpart = former.contains(focused) && focused.id && part.querySelector(`#${CSS.escape(focused.id)}`)
+    const isTypedIn = former.contains(focused) && focused.id !== ''
+    const counterpart = isTypedIn && part.querySelector(`${focused.localName}#${CSS.escape(focused.id)}`)
+    const isTypedSince = contents() !== settled
     const { address } = part.dataset
     if (counterpart && !then) renewAround(former, part, focused, counterpart)
     else {
       former.replaceWith(part)
-      document.getElementById(then ?? focused.id)?.focus()
+      const next = document.getElementById(then ?? focused.id)
+      next?.focus()
+      if (then) next?.select?.()
     }
+    if (!isTypedSince) settled = contents()
     if (address) history.replaceState(null, '', address)
   }
 }
@@ -179,115 +211,153 @@ function renewAround(former, part, focused, counterpart) {
   if (!focused.matches('button') && focused.value !== counterpart.value) focused.value = counterpart.value
 }
 
-// The search in the head of a page: / leads into it, and while somebody types it offers what fits, by keyboard too.
-for (const field of document.querySelectorAll('input[data-suggest]')) {
+// A combobox: below a field stands what fits while somebody types, to be chosen by arrows and Enter, or by a click.
+function combobox(field, { address, least, optionOf, choose }) {
   const list = document.createElement('ul')
   let request = new AbortController()
   let wait
+  let found = []
   let at = -1
 
-  list.id = 'suggested'
+  list.id = `suggested-${++combobox.count}`
   list.className = 'suggested'
-  list.hidden = true
   list.setAttribute('role', 'listbox')
-  list.setAttribute('aria-label', field.dataset.fits)
-  field.after(list)
+  list.setAttribute('aria-label', document.querySelector('[data-fits]')?.dataset.fits ?? '')
   field.setAttribute('role', 'combobox')
-  field.setAttribute('aria-controls', list.id)
   field.setAttribute('aria-autocomplete', 'list')
   show([])
 
+  field.addEventListener('input', () => {
+    clearTimeout(wait)
+    request.abort()
+    const text = field.value.trim()
+    if (text.length < least) return show([])
+    request = new AbortController()
+    const { signal } = request
+    wait = setTimeout(async () => {
+      const url = `${address}?${new URLSearchParams({ q: text })}`
+      const answer = await fetch(url, { headers: { accept: 'application/json' }, signal }).catch(() => null)
+      const fits = answer?.ok ? await answer.json().catch(() => []) : []
+      if (!signal.aborted && field === document.activeElement) show(fits)
+    }, 150)
+  })
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && found.length > 0) {
+      event.preventDefault()
+      show([])
+    } else if (event.key === 'Enter') {
+      if (at >= 0) {
+        event.preventDefault()
+        take(at)
+      }
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && found.length > 0) {
+      event.preventDefault()
+      list.children[at]?.setAttribute('aria-selected', 'false')
+      at = (at + (event.key === 'ArrowDown' ? 1 : at < 0 ? 0 : -1) + found.length) % found.length
+      list.children[at].setAttribute('aria-selected', 'true')
+      list.children[at].scrollIntoView({ block: 'nearest' })
+      field.setAttribute('aria-activedescendant', list.children[at].id)
+    }
+  })
+  field.addEventListener('blur', () => {
+    clearTimeout(wait)
+    request.abort()
+    show([])
+  })
+  // The field keeps the focus.
+  list.addEventListener('mousedown', (event) => event.preventDefault())
+  list.addEventListener('click', ({ target }) => {
+    const option = target.closest('[role=option]')
+    if (option) take([...list.children].indexOf(option))
+  })
+
+  function take(index) {
+    const one = found[index]
+    const option = list.children[index]
+    clearTimeout(wait)
+    request.abort()
+    show([])
+    choose(one, option)
+  }
+
+  function show(fits) {
+    found = fits
+    at = -1
+    field.removeAttribute('aria-activedescendant')
+    field.setAttribute('aria-expanded', String(found.length > 0))
+    list.replaceChildren(
+      ...found.map((one, index) => {
+        const option = document.createElement('li')
+        option.id = `${list.id}-${index}`
+        option.setAttribute('role', 'option')
+        option.setAttribute('aria-selected', 'false')
+        option.append(...optionOf(one))
+        return option
+      }),
+    )
+    list.hidden = found.length === 0
+    // What stands around a field may have been renewed.
+    if (found.length > 0 || !list.isConnected) field.after(list)
+    field.setAttribute('aria-controls', list.id)
+  }
+}
+combobox.count = 0
+
+function withMore(text, more) {
+  const details = document.createElement('span')
+  details.className = 'more'
+  details.textContent = more
+  return [text, details]
+}
+
+// The search in the head of a page: / leads into it, and an option is a link.
+for (const field of document.querySelectorAll('input[data-suggest]')) {
+  combobox(field, {
+    address: field.dataset.suggest,
+    least: 2,
+    optionOf: ({ Kind, Address, Title, Details }) => {
+      const link = document.createElement('a')
+      link.href = Address
+      link.tabIndex = -1
+      link.append(...withMore(Title, [Kind, Details].filter(Boolean).join(' · ')))
+      return [link]
+    },
+    choose: (_one, option) => option.firstElementChild.click(),
+  })
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
     if (document.activeElement?.matches('input, select, textarea, [contenteditable]')) return
     event.preventDefault()
     field.focus()
   })
-  field.addEventListener('input', () => {
-    clearTimeout(wait)
-    request.abort()
-    const text = field.value.trim()
-    if (text.length < 2) return show([])
-    request = new AbortController()
-    const { signal } = request
-    wait = setTimeout(async () => {
-      const address = `${field.dataset.suggest}?${new URLSearchParams({ q: text })}`
-      const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
-      if (answer?.ok) show(await answer.json().catch(() => []))
-    }, 150)
-  })
-  field.addEventListener('keydown', (event) => {
-    const options = [...list.children]
-    if (event.key === 'Escape') show([])
-    else if (event.key === 'Enter' && at >= 0) {
-      event.preventDefault()
-      options[at].firstElementChild.click()
-    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && options.length > 0) {
-      event.preventDefault()
-      options[at]?.setAttribute('aria-selected', 'false')
-      at = (at + (event.key === 'ArrowDown' ? 1 : at < 0 ? 0 : -1) + options.length) % options.length
-      options[at].setAttribute('aria-selected', 'true')
-      field.setAttribute('aria-activedescendant', options[at].id)
-    }
-  })
-  field.form.addEventListener('focusout', ({ relatedTarget }) => {
-    if (!field.form.contains(relatedTarget)) show([])
-  })
-
-  function show(found) {
-    at = -1
-    field.removeAttribute('aria-activedescendant')
-    field.setAttribute('aria-expanded', String(found.length > 0))
-    list.hidden = found.length === 0
-    list.replaceChildren(
-      ...found.map(({ Kind, Address, Title, Details }, index) => {
-        const option = document.createElement('li')
-        const link = document.createElement('a')
-        const details = document.createElement('span')
-        details.className = 'more'
-        option.id = `suggested-${index}`
-        option.setAttribute('role', 'option')
-        option.setAttribute('aria-selected', 'false')
-        link.href = Address
-        link.tabIndex = -1
-        link.textContent = Title
-        details.textContent = [Kind, Details].filter(Boolean).join(' · ')
-        link.append(details)
-        option.append(link)
-        return option
-      }),
-    )
-  }
 }
 
-// A field with data-search suggests the records that fit what is typed, and says the name of the one that is chosen.
-const searches = new WeakMap()
+// A field with data-search takes the record that is chosen of those that fit, and says its name.
+const searching = new WeakSet()
 
-document.addEventListener('input', ({ target: field }) => {
-  if (!(field instanceof HTMLInputElement) || !field.dataset.search) return
-  const { request, wait } = searches.get(field) ?? {}
-  clearTimeout(wait)
-  request?.abort()
-  const chosen = [...field.list.options].find(({ value }) => value === field.value)
-  nameOf(field).textContent = chosen?.label ?? ''
-  if (!chosen && field.value.trim() !== '') searches.set(field, { wait: setTimeout(() => suggest(field), 200) })
+document.addEventListener('focusin', ({ target: field }) => {
+  if (!(field instanceof HTMLInputElement) || !field.dataset.search || searching.has(field)) return
+  searching.add(field)
+  combobox(field, {
+    address: field.dataset.search,
+    least: 1,
+    optionOf: ({ ID, Name }) => withMore(Name, ID),
+    choose: ({ ID, Name }) => {
+      field.value = ID
+      nameOf(field).textContent = Name
+      field.dispatchEvent(new CustomEvent('change', { bubbles: true, detail: 'chosen' }))
+    },
+  })
+  field.addEventListener('input', () => {
+    nameOf(field).textContent = ''
+  })
 })
+// The page may have begun in such a field.
+if (document.activeElement?.dataset.search)
+  document.activeElement.dispatchEvent(new Event('focusin', { bubbles: true }))
 
 function nameOf({ id }) {
   return document.getElementById(`${id}-name`)
-}
-
-async function suggest(field) {
-  const request = new AbortController()
-  const { signal } = request
-  searches.set(field, { request })
-  const address = `${field.dataset.search}?${new URLSearchParams({ q: field.value })}`
-  const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
-  const found = answer?.ok ? await answer.json().catch(() => []) : []
-  if (signal.aborted || !field.isConnected) return
-  field.list.replaceChildren(...found.map(({ ID, Name }) => new Option(Name, ID)))
-  const typed = found.find(({ ID }) => String(ID) === field.value.trim())
-  if (typed) nameOf(field).textContent = typed.Name
 }
 
 // A part with data-follow shows work in progress. It is renewed after so many milliseconds, until it has no data-follow any more.

@@ -3,10 +3,19 @@ import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { type Format, formatOf } from '../../../foundation/texts/format.ts'
+import { TOLD_MS } from '../../../shop/resources/order-mails/due.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'
-import { type CallerServices, formOf, isJson, languageFor, merchantCaller, textIn } from '../../html/request.ts'
+import {
+  type CallerServices,
+  type Form,
+  formOf,
+  isJson,
+  languageFor,
+  merchantCaller,
+  textIn,
+} from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
 import { digest } from '../../server/requests/compression.ts'
 import type { PageRequest, RecordRequest, Sent } from './request.ts'
@@ -38,7 +47,7 @@ export function storePages(pages: Pages, services: CallerServices) {
 
 /**
  * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`, or otherwise. They read it before anything else, throw
- * a 400 and `not-found` for an id of none, and have its id and the entity tag of their form in the data of their templates.
+ * a 400 and `not-found` for an id of none, and have its id, the entity tag of their form, and since when orders are no old ones (`TOLD_MS`), in the data of their templates.
  */
 export function recordPages<Served extends Resource>(
   pages: Pages,
@@ -54,14 +63,21 @@ export function recordPages<Served extends Resource>(
       const text = await getRecord(asked.caller, resource, id)
       return { ...asked, id, record: JSON.parse(text), text, etag: tagOf(text, asked) }
     },
-    ({ id, etag }) => ({ id, etag }),
+    ({ id, etag, caller }) => ({ id, etag, toldSince: caller.now().getTime() - TOLD_MS }),
   )
 }
 
 export function readRequest(request: FastifyRequest, services: CallerServices, isOutdated = false): PageRequest {
   const { params, query, method } = request
   const typed = method === 'POST' ? formOf(request) : null
-  return { caller: merchantCaller(request, services), params, query, writing: writingOf(request), typed, isOutdated }
+  const caller = { ...merchantCaller(request, services), ...tellingIn(typed) }
+  return { caller, params, query, writing: writingOf(request), typed, isOutdated }
+}
+
+/** What a caller's `tells` is by a form that asks whether the customer is told (shop/orders/tell.eta), to be spread. */
+function tellingIn(typed: Form | null) {
+  if (textIn(typed, 'tellable') === '') return {}
+  return { tells: textIn(typed, 'tell') === '' ? 'nobody' : 'asked' } as const
 }
 
 /** How numbers are written in the fields of a form, shown and sent back: as its reader writes them. JSON is of programs, with a point. */

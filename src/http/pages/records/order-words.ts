@@ -1,5 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { type Phrase, type Text, t, written } from '../../../foundation/texts/text.ts'
+import type { MailKind } from '../../../shop/resources/order-mails/kinds.ts'
 import { listStatuses } from '../../../shop/resources/order-statuses/status-texts.ts'
 import { foldedType, type Payments } from '../../../shop/resources/orders/payments.ts'
 import type { Fulfilment, OrderStates, PaymentState } from '../../../shop/resources/orders/states.ts'
@@ -100,4 +101,14 @@ export function paymentsInWords({ state, transactions, ...sums }: Payments) {
     state: paymentChips[state],
     transactions: transactions.map(({ type, ...transaction }) => ({ ...transaction, type: typeName(type) })),
   }
+}
+
+export const mailKindTitles: Readonly<Record<MailKind, Text>> = {
+  'order-placed': t('Order placed'),
+  'order-paid': t('Order paid'),
+  'parcel-sent': t('Parcel sent'),
+  'order-refunded': t('Money paid back'),
+  'order-returned': t('Return arrived'),
+  'order-cancelled': t('Order cancelled'),
+  'order-message': t('Message'),
 }

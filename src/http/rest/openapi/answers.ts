@@ -62,8 +62,9 @@ export const headers = {
     schema: number,
   },
   'Preference-Applied': {
-    description: 'What of `Prefer` was followed: `handling`, and `count=exact` with X-Total-Count.',
-    schema: matching('^(handling=(strict|lenient)|(handling=(strict|lenient), )?count=exact)$'),
+    description:
+      'What of `Prefer` was followed: `handling`, `notify=none` of a change, and `count=exact` with X-Total-Count.',
+    schema: matching('^(handling=(strict|lenient)|(handling=(strict|lenient), )?(count=exact|notify=none))$'),
   },
   'X-Ignored': {
     description:

@@ -54,8 +54,8 @@ export const sharedParameters = {
   ),
   Handling: header(
     'Prefer',
-    '`handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says.',
-    { type: 'string', maxLength: 200, examples: ['handling=strict', 'handling=lenient'] },
+    '`handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders.',
+    { type: 'string', maxLength: 200, examples: ['handling=strict', 'handling=lenient', 'notify=none'] },
   ),
   ReadIfNoneMatch: header(
     'If-None-Match',

@@ -51,7 +51,7 @@ export function reduced(price: bigint, percent: bigint, currency: string): bigin
 
 /** A percentage of an amount, rounded to the decimals of the currency. */
 export function percentOf(amount: bigint, percent: bigint, currency: string): bigint {
-  return rounded(divide(amount * percent, 100n * SCALE), currency)
+  return shareOf(amount, percent, 100n * SCALE, currency)
 }
 
 /** What `part` of `whole` has of an amount, rounded to the decimals of the currency. Of nothing it is nothing. */

@@ -7,18 +7,22 @@ import { customers } from '../customers/customers.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 
-/**
- * Returns the Billing… fields of the customer of an order, under an order's names and cut to its lengths, and the price
- * level of the customer's group (0: none). An id of null is a guest. Refuses (400) an unknown id.
- */
-export async function readBuyer(
-  caller: Caller,
-  customerId: number | null,
-): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
-  if (customerId === null) return { billing: {}, priceLevel: 0 }
+/** What an order has of its customer. */
+export interface BuyerTerms {
+  /** The Billing… fields, under an order's names and cut to its lengths. */
+  readonly billing: Readonly<Record<string, string>>
+  /** Of the customer's group; 0: none. */
+  readonly priceLevel: number
+  /** Whether the customer or the group pays no taxes. */
+  readonly isExempt: boolean
+}
+
+/** An id of null is a guest. Refuses (400) an unknown id. */
+export async function readBuyer(caller: Caller, customerId: number | null): Promise<BuyerTerms> {
+  if (customerId === null) return { billing: {}, priceLevel: 0, isExempt: false }
   const found = await findBuyer(caller, customerId)
   if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist', 'unknown-reference')
-  return { billing: billingOf(found.customer), priceLevel: found.priceLevel }
+  return { billing: billingOf(found.customer), priceLevel: found.priceLevel, isExempt: found.isExempt }
 }
 
 /** The fields that say whose order it is, of its record or of a form. */
@@ -62,10 +66,9 @@ export interface Buyer {
 export async function readWholeBuyer(caller: Caller, customerId: number): Promise<Buyer | null> {
   const found = await findBuyer(caller, customerId)
   if (found === null) return null
-  const { customer, group, priceLevel } = found
+  const { customer, group, priceLevel, isExempt: isNonTaxable } = found
   const billing = billingOf(customer)
   const email = String(customer.email ?? '')
-  const isNonTaxable = (customer.details as Document).NonTaxable === true
   const name = billedTo({ ...billing, BillingEmail: email })
   // All empty where the customer has only one address.
   const shipping = cut(shipmentList.fields, valuesOf(customer, shippingNames))
@@ -73,13 +76,19 @@ export async function readWholeBuyer(caller: Caller, customerId: number): Promis
 }
 
 async function findBuyer(caller: Caller, id: number) {
-  const [found] = await queryRows<{ customer: string; group: string | null; priceLevel: number | null }>(caller.db)`
-     SELECT to_json(c)::text AS "customer", g."name" AS "group", g."priceLevel"
+  const [found] = await queryRows<{
+    customer: string
+    group: string | null
+    priceLevel: number | null
+    isExempt: boolean
+  }>(caller.db)`
+     SELECT to_json(c)::text AS "customer", g."name" AS "group", g."priceLevel",
+       coalesce(c."details" ->> 'NonTaxable' = 'true', false) OR coalesce(g."details" ->> 'NonTaxable' = 'true', false) AS "isExempt"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
      WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${id}::int`
   if (found === undefined) return null
-  const { customer, group, priceLevel } = found
-  return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0 }
+  const { customer, group, priceLevel, isExempt } = found
+  return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0, isExempt }
 }
 
 const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']

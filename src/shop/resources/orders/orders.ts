@@ -176,7 +176,7 @@ export const orders = defineResource({
       column: 'salesTax',
       label: 'Tax',
       description:
-        'The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes.',
+        'The first tax on the order, that of its shipments included. The caller says it: the platform proposes taxes, and charges none by itself.',
     }),
     SalesTax2: money({
       column: 'salesTax2',
@@ -258,6 +258,13 @@ export const orders = defineResource({
     }),
   },
   privateFields: {
+    TaxRate: text(10, {
+      column: 'taxRate',
+      nullable: true,
+      sql: sql`t."taxRate"::text`,
+      description: 'The rate of its taxes in per cent; empty: nobody has stated it.',
+    }),
+    TaxIncluded: boolean({ column: 'taxIncluded', description: 'Whether its prices have the tax in them.' }),
     AffiliateID: integer({ description: 'The number of the affiliate who brought the customer; 0: none.' }),
     GiftCertificatePurchased: list(
       'GiftCertificate',

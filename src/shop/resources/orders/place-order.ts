@@ -21,12 +21,14 @@ import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
+import { dueOfPlacing, writeDue } from '../order-mails/due.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
+import { type Proposal, proposeNew } from './proposals.ts'
 import { newRefunds, numberRefunds } from './refunds.ts'
 import { dateTransactions, nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
@@ -53,7 +55,11 @@ interface Terms {
   readonly isShopFront?: boolean
   /** Settles what depends on the total, in the row of the order; throws to refuse it. */
   readonly settle?: (row: Row) => void
+  /** Is told what is proposed for the order, and may charge it in the patch; throws to refuse the order. */
+  readonly charge?: Charge | undefined
 }
+
+export type Charge = (proposal: Proposal, patch: Patch) => void
 
 /**
  * Places an order as the checkout does (rest-resources §3.9), in one transaction: computes prices and totals, takes
@@ -78,7 +84,8 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           patch.columns.customerId = customer.id
         }
         const order = await store(tx, { id, ids: ids() }, patch, terms)
-        await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        if (patch.lists.TransactionList) await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
         return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
@@ -96,10 +103,10 @@ export const REHEARSED_ORDER_ID = INT32_MAX
  * Places an order in a transaction that is to be rolled back: without an invoice number, and with ids that no order gets, so that
  * nobody who places one waits for a counter. Refuses what `placeOrder` refuses.
  */
-export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
+export async function placeForRehearsal(tx: Caller, body: unknown, charge: Charge): Promise<void> {
   const patch = await readOrderBody(tx, body)
   const count = countRows(patch)
-  await store(tx, { id: REHEARSED_ORDER_ID, ids: rowIds(INT32_MAX - count, count)() }, patch, {})
+  await store(tx, { id: REHEARSED_ORDER_ID, ids: rowIds(INT32_MAX - count, count)() }, patch, { charge })
 }
 
 function countRows({ lists }: Patch): number {
@@ -110,13 +117,15 @@ async function store(
   caller: Caller,
   { id, ids }: { readonly id: number; readonly ids: RowIds },
   patch: Patch,
-  { isShopFront = false, settle }: Terms,
+  { isShopFront = false, settle, charge }: Terms,
 ): Promise<Stored> {
   const { columns, lists } = patch
   const takes = columns.statusId !== statusNotCompleted
-  const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+  const buyer = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+  const { billing, priceLevel } = buyer
   const lines = await makeLines(caller, lists.OrderItemList ?? [], { priceLevel, isShopFront })
   noteStocks(lines, takes)
+  charge?.(await proposeNew(caller, patch, buyer, lines), patch)
   const order = newOrder(caller, id, patch, billing, lines, ids)
   settle?.(order.row)
   shareStatus(order)

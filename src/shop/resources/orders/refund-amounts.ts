@@ -12,7 +12,7 @@ export interface Extent {
 }
 
 /** What that comes to, in ten-thousandths: each line less its share of the discounts, in the order of the lines. */
-export interface RefundParts {
+interface RefundParts {
   readonly lines: readonly bigint[]
   readonly shipping: bigint
   readonly tax: bigint

@@ -116,7 +116,8 @@ export async function settleRefunds({ caller, id, before, after }: Change): Prom
   refuseItems(lines, stored, changed)
 }
 
-function transactionOf(row: Row) {
+/** What `effectOf` asks of a transaction as it is stored. */
+export function transactionOf(row: Row) {
   return { type: String(row.type), amount: Number(row.amount), captured: Number(row.captured) }
 }
 

@@ -11,6 +11,7 @@ import { raise } from '../../../engine/recording/events.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { IMPORTED_MAX } from '../../../foundation/values/int32.ts'
+import { dueOfOrder, writeDue } from '../order-mails/due.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
 import { knownChoices } from './choose-options.ts'
@@ -29,6 +30,7 @@ import {
   refuseUnknownStatuses,
   statusCancelled,
   statusNotCompleted,
+  statusShipped,
 } from './statuses.ts'
 import { difference, goodsOf, moveHeldStocks, restockedBy, restockedItems, sumByGoods, takenBy } from './stock.ts'
 
@@ -328,12 +330,14 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const { kind, caller, resource, id, before, after } = change
     if (kind !== 'import') {
-      await shareWithOnlyShipment(change)
+      const left = await shareWithOnlyShipment(change)
       await keepInShipments(change)
+      await writeDue(caller, dueOfOrder(change, left))
     }
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
-  await numberRefunds(first.caller, changes.filter(({ kind }) => kind !== 'import').flatMap(newRefunds))
+  const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
+  if (paying.length > 0) await numberRefunds(first.caller, paying.flatMap(newRefunds))
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */
@@ -357,13 +361,15 @@ async function checkImported(changes: readonly Change[]): Promise<void> {
       AND ("nextInvoiceNumber" <= ${invoice}::int OR "nextCreditNoteNumber" <= ${creditNote}::int)`)
 }
 
-/** Gives a single shipment the order's status, even if it was not sent. */
-async function shareWithOnlyShipment({ caller: { db, store }, id, before, after }: Change): Promise<void> {
+/** Gives a single shipment the order's status, even if it was not sent. Returns its id if it has left by that; null: none has. */
+async function shareWithOnlyShipment({ caller: { db, store }, id, before, after }: Change): Promise<number | null> {
   const { statusId } = after.row
-  if (after.lists.ShipmentList !== undefined || statusId === before?.row.statusId) return
-  await db.$executeRaw(sql`
+  if (after.lists.ShipmentList !== undefined || statusId === before?.row.statusId) return null
+  const [only] = await db.$queryRaw<{ id: number; shippedDate: string }[]>(sql`
     UPDATE "OrderShipment" SET "statusId" = ${statusId}::int WHERE "storeId" = ${store.id}::int AND "orderId" = ${id}::int
-    AND (SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = ${store.id}::int AND o."orderId" = ${id}::int) = 1`)
+    AND (SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = ${store.id}::int AND o."orderId" = ${id}::int) = 1
+    RETURNING "id", "shippedDate"`)
+  return statusId === statusShipped && only?.shippedDate === '' ? only.id : null
 }
 
 /** Moves lines that are in no shipment to the first of several, or to 0 with one or none (rest-resources §3.4). */

@@ -19,6 +19,8 @@ export interface SoldProduct {
   readonly onSale: boolean
   readonly stock: number
   readonly notForSale: boolean
+  readonly nonTaxable: boolean
+  readonly freeShipping: boolean
   /** The shop does not show it. */
   readonly hide: boolean
   readonly inventoryControl: number

@@ -16,13 +16,15 @@ export function readProductNames(caller: Caller, ids: Iterable<number>): Promise
 /** Fields of a product that are shown with order lines but not stored in them. */
 export interface LineProduct {
   readonly nonTaxable: boolean
+  readonly freeShipping: boolean
   readonly isDownloadable: boolean
 }
 
 /** Returns the existing products with these ids. */
 export function readLineProducts(caller: Caller, ids: Iterable<number>): Promise<ReadonlyMap<number, LineProduct>> {
   const isDownloadable = sql`p."details" -> 'EProductList' IS NOT NULL`
-  return productsById<LineProduct>(caller, ids, sql`p."nonTaxable", ${isDownloadable} AS "isDownloadable"`)
+  const columns = sql`p."nonTaxable", p."freeShipping", ${isDownloadable} AS "isDownloadable"`
+  return productsById<LineProduct>(caller, ids, columns)
 }
 
 /**

@@ -6,7 +6,7 @@ import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.
 import { skuForms } from '../products/sku.ts'
 import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
-import { returnRules } from './rules.ts'
+import { returnEffects, returnRules } from './rules.ts'
 
 /** Returns: the returned lines of an order and the quantities put back in stock (rest-resources §9). */
 export const rma = defineResource({
@@ -85,6 +85,12 @@ export const rma = defineResource({
     ...changed,
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
-  rules: { events: returnKinds, isFinalOnceWritten: true, check: returnRules, isOneByOne: true },
+  rules: {
+    events: returnKinds,
+    isFinalOnceWritten: true,
+    check: returnRules,
+    isOneByOne: true,
+    effects: returnEffects,
+  },
   pages: { nouns: ['return', 'returns'], groups: { 'Order, reason and status': 'RMAID' }, finders: returnFinders },
 })

@@ -4,6 +4,7 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { writeDue } from '../order-mails/due.ts'
 import { orderItemList } from '../orders/lists.ts'
 import { refuseFractions } from '../orders/order-lines.ts'
 import { forgetReturn } from '../orders/refunds.ts'
@@ -65,6 +66,22 @@ async function takeBack({ caller, id, before }: Change): Promise<void> {
   if (orderId !== null) await forgetReturn(caller, orderId, id)
   if (!isHeld(orderId, orders)) return
   await moveHeldStocks(caller, orderId, 'return', restockedBy(await readRows(caller, rmaItemList, id)), [])
+}
+
+/** Tells customers of returns of which something has arrived. */
+export async function returnEffects(changes: readonly Change[]): Promise<void> {
+  for (const { kind, caller, id, before, after } of changes) {
+    const orderId = orderIdOf(after.row)
+    const isNews = hasArrived(after.lists.RMAItemList) && !hasArrived(before?.lists.RMAItemList)
+    if (kind === 'import' || kind === 'delete' || orderId === null || !isNews) continue
+    await writeDue(caller, [{ kind: 'order-returned', orderId, aboutId: id }])
+  }
+}
+
+function hasArrived(items: readonly Row[] = []): boolean {
+  return items.some(
+    ({ receivedQuantity, restockQuantity }) => Number(receivedQuantity) > 0 || Number(restockQuantity) > 0,
+  )
 }
 
 function orderIdOf(row: Row | undefined): number | null {

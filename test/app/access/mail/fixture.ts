@@ -17,6 +17,7 @@ export const samples: { readonly [Kind in keyof MailData]: MailData[Kind] } = {
   'password-changed': browser,
   'new-browser': browser,
   'customer-link': { storeName: 'Garden Shop', link, expiresAt: at },
+  'reply-to': { storeName: 'Garden Shop', link, expiresAt: at },
   'address-change': { link, expiresAt: at },
   'address-changed': { newEmail: 'new@shop.example' },
   'factor-changed': { what: 'An authenticator app was added.', at },

@@ -91,7 +91,7 @@ describe('a mail', () => {
       link: '/i?a=b&c',
       expiresAt: new Date(),
     } as const
-    const { subject, text, html } = await contentOf(notice({ kind: 'invitation', data }))
+    const { subject, text, html = '' } = await contentOf(notice({ kind: 'invitation', data }))
     expect(subject).toBe(`You are invited to ${typed}`)
     expect(text).toContain(`${typed} invites you to work in the store ${typed}. Your role there: a packer.\n\n`)
     const escaped = typed
@@ -154,7 +154,7 @@ test.each([
 ] as const)('every kind says what it was given, the same in text and HTML, in $locale', async ({ locale, file }) => {
   const shown: string[] = []
   for (const [kind, data] of Object.entries(samples)) {
-    const { subject, text, html } = await contentOf(notice({ locale, ...({ kind, data } as Wording) }))
+    const { subject, text, html = '' } = await contentOf(notice({ locale, ...({ kind, data } as Wording) }))
     shown.push(`${kind}\n${subject}\n\n${text}`)
     const words = (part: string) =>
       part

@@ -73,7 +73,7 @@ export async function rowsOf({ database: { db } }: TestServer, { store }: Pick<T
     `SELECT c.table_name AS "name" FROM information_schema.columns c
      WHERE c.table_schema = 'public' AND c.column_name = 'storeId'
        AND c.table_name NOT IN (
-       'StoreUser', 'StoreHost', 'Subscription', 'Counter', 'RecordCount', 'SalesSum', 'ReferencedVersion', 'AuditEntry', 'HistoryEntry', 'Event', 'EventFeed', 'Webhook', 'Delivery') ORDER BY 1`,
+       'StoreUser', 'StoreHost', 'Subscription', 'Counter', 'RecordCount', 'SalesSum', 'PaymentEntry', 'PaymentSum', 'ReferencedVersion', 'AuditEntry', 'HistoryEntry', 'Event', 'EventFeed', 'Webhook', 'Delivery') ORDER BY 1`,
   )
   const rows: string[] = []
   for (const { name } of tables) {

@@ -92,12 +92,13 @@ const chosen: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Invitation: { role: `'manager'` },
   Mail: { state: `'sent'` },
   PersonToken: { developerId: '1' },
+  Store: { timeZone: `'UTC'` },
   StoreUser: { role: `'owner'` },
   Webhook: { format: `'JSON'` },
 }
 
 /** Their rows come with those of others. */
-const byTriggers = ['RecordCount', 'ReferencedVersion', 'SalesSum']
+const byTriggers = ['PaymentSum', 'RecordCount', 'ReferencedVersion', 'SalesSum']
 
 /** Puts a row into each table. All ids are 1, so that references are right as soon as the table that they lead to has its row. */
 async function fill(client: pg.Client): Promise<void> {

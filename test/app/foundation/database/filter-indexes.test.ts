@@ -24,7 +24,7 @@ const values: Readonly<Record<FilterKind, readonly [string, string?]>> = {
   until: ['2026-01-01'],
 }
 
-const store = { id: 1, name: '', secureUrl: '', currency: 'USD', timeZone: 'UTC', country: '' }
+const store = { id: 1, name: '', secureUrl: '', currency: 'USD', timeZone: 'UTC', country: '', orderMails: [] }
 
 const database = await cloneDatabase()
 const client = await openClient(database.url)

@@ -122,7 +122,8 @@ describe('the migration that works out what is paid of orders', () => {
   test('says what the lists of each say, and moves BillingOnLinePayment out of the document', async () => {
     await client.query(`
       DROP FUNCTION "settlePaymentState", "settlePayments", "settleFulfilment", "transactionsChanged", "transactionUpdated",
-        "shipmentsChanged", "shipmentUpdated", "paymentState", "fulfilmentState", "hasLeft", "openAmount", "paymentEffect" CASCADE;
+        "shipmentsChanged", "shipmentUpdated", "paymentState", "fulfilmentState", "hasLeft", "openAmount", "paymentEffect",
+        "bookTransactions" CASCADE;
       ALTER TABLE "Order" DROP COLUMN "paid", DROP COLUMN "refunded", DROP COLUMN "payment", DROP COLUMN "fulfilment",
         DROP COLUMN "paidOnline";
       ALTER TABLE "OrderTransaction" DROP COLUMN "voidedAt", DROP COLUMN "voidedBy", DROP COLUMN "voidedType"`)

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { keepConnected } from '../../../../src/foundation/database/connection.ts'
+import { slicedMigrations } from '../../../../src/foundation/database/migration.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { lockProcess, noteLostLock } from '../../../../src/foundation/database/process-lock.ts'
 import type { Log } from '../../../../src/foundation/process/log.ts'
@@ -16,6 +17,10 @@ const server = await sharedServer({}, cloneDatabase)
 const { url } = server.database
 const client = await openClient(url)
 afterAll(() => client.end())
+// Nothing of this version is left to be rewritten.
+for (const { name } of slicedMigrations()) {
+  await client.query(`INSERT INTO "Upgrade" ("name", "doneAt") VALUES ($1, now())`, [name])
+}
 
 /** Migrates as a later version, and returns what it applied. */
 async function upgrade(migration: string, slices?: string, name = nextName()) {
@@ -192,7 +197,7 @@ describe('rows that are rewritten in slices', () => {
     const shown = async () => {
       const values: number[] = []
       await inTransaction(db, (tx) => upgradeFigures.ask(tx, (_name, value) => values.push(value), new Date()))
-      return values
+      return values.slice(-1)
     }
     const start = () => createUpgrades({ db, log: logTo(log) })
     const first = start()

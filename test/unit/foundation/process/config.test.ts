@@ -69,6 +69,7 @@ describe('without settings', () => {
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       smtpUrl: null,
       mailFrom: null,
+      mailFromDomains: [],
       developerSignup: 'open',
       orderPageDays: 90,
       historyDays: 730,
@@ -157,6 +158,7 @@ test('every fault is told at once, each in a line with the setting and what is a
     OUTBOUND_ALLOW: 'receiver.internal',
     SMTP_URL: 'https://user:pass-word-4@mail.example',
     MAIL_FROM: 'Shop',
+    MAIL_FROM_DOMAINS: 'shop.example,mail@shop.example',
     DEVELOPER_SIGNUP: 'yes',
     ORDER_PAGE_DAYS: '3651',
     HISTORY_DAYS: 'all',
@@ -171,7 +173,9 @@ test('every fault is told at once, each in a line with the setting and what is a
   const settings = lines.map((line) => /^ {2}([A-Z_]+) /.exec(line)?.[1])
   expect(settings.sort()).toEqual([
     ...'AUDIT_DAYS BACKUP_HOURS BACKUP_KEEP DATABASE_DIRECT_URL DATABASE_URL DEVELOPER_SIGNUP DRAIN_SECONDS'.split(' '),
-    ...'HISTORY_DAYS HOST LEDGER_DAYS LOG_LEVEL MAIL_FROM OPERATOR_KEY OPERATOR_KEY_PREVIOUS'.split(' '),
+    ...'HISTORY_DAYS HOST LEDGER_DAYS LOG_LEVEL MAIL_FROM MAIL_FROM_DOMAINS OPERATOR_KEY OPERATOR_KEY_PREVIOUS'.split(
+      ' ',
+    ),
     ...'ORDER_PAGE_DAYS OUTBOUND_ALLOW PORT PUBLIC_URL REST_PREFIXES REST_PREFIXES SANDBOX SECRET_KEY'.split(' '),
     ...'SECRET_KEY_NEXT SECRET_KEY_PREVIOUS SMTP_URL SOAP_NAMESPACES SOAP_NAMESPACES SOAP_PATH TIME_ZONE'.split(' '),
     ...'TLS_CERT_FILE TLS_KEY_FILE TRUST_PROXY'.split(' '),

@@ -439,6 +439,9 @@ export const ModelName = {
   Counter: 'Counter',
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
+  PaymentEntry: 'PaymentEntry',
+  PaymentSum: 'PaymentSum',
+  ClosedPeriod: 'ClosedPeriod',
   ReferencedVersion: 'ReferencedVersion',
   SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
@@ -503,7 +506,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeLogo" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeLogo" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3612,6 +3615,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SalesSumCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SalesSumCountAggregateOutputType> | number
+        }
+      }
+    }
+    PaymentEntry: {
+      payload: Prisma.$PaymentEntryPayload<ExtArgs>
+      fields: Prisma.PaymentEntryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentEntryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentEntryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentEntryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentEntryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentEntryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentEntryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentEntryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentEntryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentEntryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>
+        }
+        update: {
+          args: Prisma.PaymentEntryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentEntryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentEntryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentEntryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentEntryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentEntryPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentEntryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentEntry>
+        }
+        groupBy: {
+          args: Prisma.PaymentEntryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentEntryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentEntryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentEntryCountAggregateOutputType> | number
+        }
+      }
+    }
+    PaymentSum: {
+      payload: Prisma.$PaymentSumPayload<ExtArgs>
+      fields: Prisma.PaymentSumFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentSumFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentSumFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentSumFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentSumFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentSumFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentSumCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentSumCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentSumCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentSumDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>
+        }
+        update: {
+          args: Prisma.PaymentSumUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentSumDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentSumUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentSumUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentSumUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentSumPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentSumAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentSum>
+        }
+        groupBy: {
+          args: Prisma.PaymentSumGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentSumGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentSumCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentSumCountAggregateOutputType> | number
+        }
+      }
+    }
+    ClosedPeriod: {
+      payload: Prisma.$ClosedPeriodPayload<ExtArgs>
+      fields: Prisma.ClosedPeriodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ClosedPeriodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ClosedPeriodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>
+        }
+        findFirst: {
+          args: Prisma.ClosedPeriodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ClosedPeriodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>
+        }
+        findMany: {
+          args: Prisma.ClosedPeriodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>[]
+        }
+        create: {
+          args: Prisma.ClosedPeriodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>
+        }
+        createMany: {
+          args: Prisma.ClosedPeriodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ClosedPeriodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>[]
+        }
+        delete: {
+          args: Prisma.ClosedPeriodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>
+        }
+        update: {
+          args: Prisma.ClosedPeriodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>
+        }
+        deleteMany: {
+          args: Prisma.ClosedPeriodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ClosedPeriodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ClosedPeriodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>[]
+        }
+        upsert: {
+          args: Prisma.ClosedPeriodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClosedPeriodPayload>
+        }
+        aggregate: {
+          args: Prisma.ClosedPeriodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateClosedPeriod>
+        }
+        groupBy: {
+          args: Prisma.ClosedPeriodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ClosedPeriodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ClosedPeriodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ClosedPeriodCountAggregateOutputType> | number
         }
       }
     }
@@ -7866,6 +8091,51 @@ export const SalesSumScalarFieldEnum = {
 export type SalesSumScalarFieldEnum = (typeof SalesSumScalarFieldEnum)[keyof typeof SalesSumScalarFieldEnum]
 
 
+export const PaymentEntryScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  orderId: 'orderId',
+  transactionId: 'transactionId',
+  occurredAt: 'occurredAt',
+  bookedAt: 'bookedAt',
+  isLate: 'isLate',
+  amount: 'amount',
+  method: 'method',
+  reference: 'reference',
+  tax: 'tax',
+  invoice: 'invoice',
+  customer: 'customer',
+  creditNote: 'creditNote',
+  hasChanged: 'hasChanged'
+} as const
+
+export type PaymentEntryScalarFieldEnum = (typeof PaymentEntryScalarFieldEnum)[keyof typeof PaymentEntryScalarFieldEnum]
+
+
+export const PaymentSumScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  day: 'day',
+  method: 'method',
+  isOut: 'isOut',
+  count: 'count',
+  amount: 'amount'
+} as const
+
+export type PaymentSumScalarFieldEnum = (typeof PaymentSumScalarFieldEnum)[keyof typeof PaymentSumScalarFieldEnum]
+
+
+export const ClosedPeriodScalarFieldEnum = {
+  storeId: 'storeId',
+  month: 'month',
+  until: 'until',
+  closedAt: 'closedAt',
+  closedBy: 'closedBy'
+} as const
+
+export type ClosedPeriodScalarFieldEnum = (typeof ClosedPeriodScalarFieldEnum)[keyof typeof ClosedPeriodScalarFieldEnum]
+
+
 export const ReferencedVersionScalarFieldEnum = {
   id: 'id',
   storeId: 'storeId',
@@ -8965,6 +9235,9 @@ export type GlobalOmitConfig = {
   counter?: Prisma.CounterOmit
   recordCount?: Prisma.RecordCountOmit
   salesSum?: Prisma.SalesSumOmit
+  paymentEntry?: Prisma.PaymentEntryOmit
+  paymentSum?: Prisma.PaymentSumOmit
+  closedPeriod?: Prisma.ClosedPeriodOmit
   referencedVersion?: Prisma.ReferencedVersionOmit
   searchText?: Prisma.SearchTextOmit
   manufacturer?: Prisma.ManufacturerOmit

@@ -93,6 +93,9 @@ export const ModelName = {
   Counter: 'Counter',
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
+  PaymentEntry: 'PaymentEntry',
+  PaymentSum: 'PaymentSum',
+  ClosedPeriod: 'ClosedPeriod',
   ReferencedVersion: 'ReferencedVersion',
   SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
@@ -744,6 +747,51 @@ export const SalesSumScalarFieldEnum = {
 } as const
 
 export type SalesSumScalarFieldEnum = (typeof SalesSumScalarFieldEnum)[keyof typeof SalesSumScalarFieldEnum]
+
+
+export const PaymentEntryScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  orderId: 'orderId',
+  transactionId: 'transactionId',
+  occurredAt: 'occurredAt',
+  bookedAt: 'bookedAt',
+  isLate: 'isLate',
+  amount: 'amount',
+  method: 'method',
+  reference: 'reference',
+  tax: 'tax',
+  invoice: 'invoice',
+  customer: 'customer',
+  creditNote: 'creditNote',
+  hasChanged: 'hasChanged'
+} as const
+
+export type PaymentEntryScalarFieldEnum = (typeof PaymentEntryScalarFieldEnum)[keyof typeof PaymentEntryScalarFieldEnum]
+
+
+export const PaymentSumScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  day: 'day',
+  method: 'method',
+  isOut: 'isOut',
+  count: 'count',
+  amount: 'amount'
+} as const
+
+export type PaymentSumScalarFieldEnum = (typeof PaymentSumScalarFieldEnum)[keyof typeof PaymentSumScalarFieldEnum]
+
+
+export const ClosedPeriodScalarFieldEnum = {
+  storeId: 'storeId',
+  month: 'month',
+  until: 'until',
+  closedAt: 'closedAt',
+  closedBy: 'closedBy'
+} as const
+
+export type ClosedPeriodScalarFieldEnum = (typeof ClosedPeriodScalarFieldEnum)[keyof typeof ClosedPeriodScalarFieldEnum]
 
 
 export const ReferencedVersionScalarFieldEnum = {

@@ -410,6 +410,7 @@ export type StoreWhereInput = {
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
   mailTexts?: Prisma.MailTextListRelationFilter
+  closedPeriods?: Prisma.ClosedPeriodListRelationFilter
 }
 
 export type StoreOrderByWithRelationInput = {
@@ -454,6 +455,7 @@ export type StoreOrderByWithRelationInput = {
   taxRules?: Prisma.TaxRuleOrderByRelationAggregateInput
   shippingRates?: Prisma.ShippingRateOrderByRelationAggregateInput
   mailTexts?: Prisma.MailTextOrderByRelationAggregateInput
+  closedPeriods?: Prisma.ClosedPeriodOrderByRelationAggregateInput
 }
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
@@ -501,6 +503,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
   mailTexts?: Prisma.MailTextListRelationFilter
+  closedPeriods?: Prisma.ClosedPeriodListRelationFilter
 }, "id" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
@@ -612,6 +615,7 @@ export type StoreCreateInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateInput = {
@@ -656,6 +660,7 @@ export type StoreUncheckedCreateInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUpdateInput = {
@@ -699,6 +704,7 @@ export type StoreUpdateInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateInput = {
@@ -743,6 +749,7 @@ export type StoreUncheckedUpdateInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateManyInput = {
@@ -1193,6 +1200,20 @@ export type StoreUpdateOneWithoutMailsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutMailsInput, Prisma.StoreUpdateWithoutMailsInput>, Prisma.StoreUncheckedUpdateWithoutMailsInput>
 }
 
+export type StoreCreateNestedOneWithoutClosedPeriodsInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutClosedPeriodsInput, Prisma.StoreUncheckedCreateWithoutClosedPeriodsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutClosedPeriodsInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutClosedPeriodsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutClosedPeriodsInput, Prisma.StoreUncheckedCreateWithoutClosedPeriodsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutClosedPeriodsInput
+  upsert?: Prisma.StoreUpsertWithoutClosedPeriodsInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutClosedPeriodsInput, Prisma.StoreUpdateWithoutClosedPeriodsInput>, Prisma.StoreUncheckedUpdateWithoutClosedPeriodsInput>
+}
+
 export type StoreCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutWebhooksInput, Prisma.StoreUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutWebhooksInput
@@ -1261,6 +1282,7 @@ export type StoreCreateWithoutLogoInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutLogoInput = {
@@ -1304,6 +1326,7 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutLogoInput = {
@@ -1362,6 +1385,7 @@ export type StoreUpdateWithoutLogoInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutLogoInput = {
@@ -1405,6 +1429,7 @@ export type StoreUncheckedUpdateWithoutLogoInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutCarriersInput = {
@@ -1447,6 +1472,7 @@ export type StoreCreateWithoutCarriersInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutCarriersInput = {
@@ -1490,6 +1516,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutCarriersInput = {
@@ -1548,6 +1575,7 @@ export type StoreUpdateWithoutCarriersInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutCarriersInput = {
@@ -1591,6 +1619,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutTaxRulesInput = {
@@ -1633,6 +1662,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutTaxRulesInput = {
@@ -1676,6 +1706,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutTaxRulesInput = {
@@ -1734,6 +1765,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutTaxRulesInput = {
@@ -1777,6 +1809,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutShippingRatesInput = {
@@ -1819,6 +1852,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutShippingRatesInput = {
@@ -1862,6 +1896,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutShippingRatesInput = {
@@ -1920,6 +1955,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutShippingRatesInput = {
@@ -1963,6 +1999,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutMailTextsInput = {
@@ -2005,6 +2042,7 @@ export type StoreCreateWithoutMailTextsInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutMailTextsInput = {
@@ -2048,6 +2086,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutMailTextsInput = {
@@ -2106,6 +2145,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutMailTextsInput = {
@@ -2149,6 +2189,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHostsInput = {
@@ -2191,6 +2232,7 @@ export type StoreCreateWithoutHostsInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHostsInput = {
@@ -2234,6 +2276,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHostsInput = {
@@ -2292,6 +2335,7 @@ export type StoreUpdateWithoutHostsInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHostsInput = {
@@ -2335,6 +2379,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutUsersInput = {
@@ -2377,6 +2422,7 @@ export type StoreCreateWithoutUsersInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutUsersInput = {
@@ -2420,6 +2466,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutUsersInput = {
@@ -2478,6 +2525,7 @@ export type StoreUpdateWithoutUsersInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutUsersInput = {
@@ -2521,6 +2569,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutRolesInput = {
@@ -2563,6 +2612,7 @@ export type StoreCreateWithoutRolesInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutRolesInput = {
@@ -2606,6 +2656,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutRolesInput = {
@@ -2664,6 +2715,7 @@ export type StoreUpdateWithoutRolesInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutRolesInput = {
@@ -2707,6 +2759,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutInvitationsInput = {
@@ -2749,6 +2802,7 @@ export type StoreCreateWithoutInvitationsInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutInvitationsInput = {
@@ -2792,6 +2846,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutInvitationsInput = {
@@ -2850,6 +2905,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutInvitationsInput = {
@@ -2893,6 +2949,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutSubscriptionsInput = {
@@ -2935,6 +2992,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutSubscriptionsInput = {
@@ -2978,6 +3036,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutSubscriptionsInput = {
@@ -3036,6 +3095,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
@@ -3079,6 +3139,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHandshakesInput = {
@@ -3121,6 +3182,7 @@ export type StoreCreateWithoutHandshakesInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHandshakesInput = {
@@ -3164,6 +3226,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHandshakesInput = {
@@ -3222,6 +3285,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHandshakesInput = {
@@ -3265,6 +3329,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutMailsInput = {
@@ -3307,6 +3372,7 @@ export type StoreCreateWithoutMailsInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutMailsInput = {
@@ -3350,6 +3416,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutMailsInput = {
@@ -3408,6 +3475,7 @@ export type StoreUpdateWithoutMailsInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutMailsInput = {
@@ -3445,6 +3513,197 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutClosedPeriodsInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutClosedPeriodsInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutClosedPeriodsInput, Prisma.StoreUncheckedCreateWithoutClosedPeriodsInput>
+}
+
+export type StoreUpsertWithoutClosedPeriodsInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutClosedPeriodsInput, Prisma.StoreUncheckedUpdateWithoutClosedPeriodsInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutClosedPeriodsInput, Prisma.StoreUncheckedCreateWithoutClosedPeriodsInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutClosedPeriodsInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutClosedPeriodsInput, Prisma.StoreUncheckedUpdateWithoutClosedPeriodsInput>
+}
+
+export type StoreUpdateWithoutClosedPeriodsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -3493,6 +3752,7 @@ export type StoreCreateWithoutWebhooksInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutWebhooksInput = {
@@ -3536,6 +3796,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutWebhooksInput = {
@@ -3594,6 +3855,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutWebhooksInput = {
@@ -3637,6 +3899,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutTestStoreInput = {
@@ -3679,6 +3942,7 @@ export type StoreCreateWithoutTestStoreInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutTestStoreInput = {
@@ -3722,6 +3986,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutTestStoreInput = {
@@ -3780,6 +4045,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutTestStoreInput = {
@@ -3823,6 +4089,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 
@@ -3843,6 +4110,7 @@ export type StoreCountOutputType = {
   taxRules: number
   shippingRates: number
   mailTexts: number
+  closedPeriods: number
 }
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3858,6 +4126,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   taxRules?: boolean | StoreCountOutputTypeCountTaxRulesArgs
   shippingRates?: boolean | StoreCountOutputTypeCountShippingRatesArgs
   mailTexts?: boolean | StoreCountOutputTypeCountMailTextsArgs
+  closedPeriods?: boolean | StoreCountOutputTypeCountClosedPeriodsArgs
 }
 
 /**
@@ -3954,6 +4223,13 @@ export type StoreCountOutputTypeCountMailTextsArgs<ExtArgs extends runtime.Types
   where?: Prisma.MailTextWhereInput
 }
 
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountClosedPeriodsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ClosedPeriodWhereInput
+}
+
 
 export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -3997,6 +4273,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
   mailTexts?: boolean | Prisma.Store$mailTextsArgs<ExtArgs>
+  closedPeriods?: boolean | Prisma.Store$closedPeriodsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["store"]>
 
@@ -4106,6 +4383,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
   mailTexts?: boolean | Prisma.Store$mailTextsArgs<ExtArgs>
+  closedPeriods?: boolean | Prisma.Store$closedPeriodsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -4128,6 +4406,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     taxRules: Prisma.$TaxRulePayload<ExtArgs>[]
     shippingRates: Prisma.$ShippingRatePayload<ExtArgs>[]
     mailTexts: Prisma.$MailTextPayload<ExtArgs>[]
+    closedPeriods: Prisma.$ClosedPeriodPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -4607,6 +4886,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   taxRules<T extends Prisma.Store$taxRulesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$taxRulesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaxRulePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   shippingRates<T extends Prisma.Store$shippingRatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$shippingRatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ShippingRatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   mailTexts<T extends Prisma.Store$mailTextsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailTextsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailTextPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  closedPeriods<T extends Prisma.Store$closedPeriodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$closedPeriodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ClosedPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5379,6 +5659,30 @@ export type Store$mailTextsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.MailTextScalarFieldEnum | Prisma.MailTextScalarFieldEnum[]
+}
+
+/**
+ * Store.closedPeriods
+ */
+export type Store$closedPeriodsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ClosedPeriod
+   */
+  select?: Prisma.ClosedPeriodSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ClosedPeriod
+   */
+  omit?: Prisma.ClosedPeriodOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ClosedPeriodInclude<ExtArgs> | null
+  where?: Prisma.ClosedPeriodWhereInput
+  orderBy?: Prisma.ClosedPeriodOrderByWithRelationInput | Prisma.ClosedPeriodOrderByWithRelationInput[]
+  cursor?: Prisma.ClosedPeriodWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ClosedPeriodScalarFieldEnum | Prisma.ClosedPeriodScalarFieldEnum[]
 }
 
 /**

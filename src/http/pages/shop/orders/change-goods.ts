@@ -27,10 +27,13 @@ import {
   type StoredItem,
 } from './goods-form.ts'
 import { labelsOf, storedTexts } from './line-fields.ts'
+import { chargesAfter, unseenIn } from './order-charges.ts'
 import type { OrderRequest } from './special.ts'
 
 /** What saving would do: the order after it, and the stock. */
 type Rehearsal = Awaited<ReturnType<typeof rehearse<OrderRecord>>>
+
+type Charges = Awaited<ReturnType<typeof chargesAfter>>
 
 /** Changes the goods of an order, and its shipping cost, taxes and discounts. */
 export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null)
@@ -38,12 +41,13 @@ export const goodsPage = (asked: OrderRequest) => rehearsedPage(asked, null)
 async function rehearsedPage(
   { caller, id, record, typed, writing, isOutdated }: OrderRequest,
   rehearsal: Rehearsal | null,
+  charges: Charges | null = null,
 ): Promise<HtmlPage> {
   const { currency } = caller.store
   const stored = storedTexts(goodsFields(record), writing)
   const { lines, values } = await lookUpNewLines(caller, record, { typed: typed ?? {}, writing })
   const returned = new Map((await readReturnedLines(caller, id)).map((line) => [line.row.id, line]))
-  const charges = chargeFields(record, await readParcelNumbers(caller, record))
+  const amounts = chargeFields(record, await readParcelNumbers(caller, record))
   const shipped = new Set(record.ShipmentList.filter(isAway).map(({ ShipmentID }) => ShipmentID))
   const goneLabels = record.OrderItemList.map((item) => ({
     name: goneName(item),
@@ -53,7 +57,7 @@ async function rehearsedPage(
     template: '/pages/shop/orders/change-goods',
     title: t('Goods of order {number}', { number: invoiceOf(record) }),
     // Stored lines and amounts that somebody else has changed are shown as they are now.
-    values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values) },
+    values: { ...stored, ...(typed !== null && (isOutdated ? newLinesIn(values) : values)), ...charges?.fields },
     data: {
       stored: record.OrderItemList.map((item) => ({
         id: item.ItemIndexID,
@@ -66,14 +70,15 @@ async function rehearsedPage(
       lookUpAddress: `/admin/orders/${id}/lines/lookup`,
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
-      amounts: charges,
+      amounts,
+      charges,
       totals: totalsOf(record, rehearsal, currency),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
       labels: labelsOf([
         ...record.OrderItemList.flatMap(itemFields),
         ...goneLabels,
-        ...charges,
+        ...amounts,
         ...newLineFields(lines, record.OrderItemList.length),
       ]),
     },
@@ -121,11 +126,12 @@ async function readGoods(asked: Sent<OrderRequest>) {
   return { precondition, change: await goodsChange(asked.caller, asked.record, asked) }
 }
 
-/** The form with what saving it would do. */
-export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
+type Read = Awaited<ReturnType<typeof readGoods>>
+
+/** What saving the form would do, and what is proposed for the order as it would be. */
+async function rehearseGoods(asked: Sent<OrderRequest>, { precondition, change }: Read) {
   const { caller, id, record } = asked
-  const { precondition, change } = await readGoods(asked)
-  if (change === null) return rehearsedPage(asked, { result: record, stock: [] })
+  if (change === null) return { rehearsal: { result: record, stock: [] }, charges: null }
   const { patch, productIds, nameOf } = change
   const rehearsal = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
     await lockRecord(tx, orders, id, [])
@@ -133,13 +139,26 @@ export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
     const changed: OrderRecord = JSON.parse(await getRecord(tx, orders, id))
     return changed
   }).catch(inFormFields(nameOf))
-  return rehearsedPage(asked, rehearsal)
+  return { rehearsal, charges: await chargesAfter(caller, record, rehearsal.result, asked) }
 }
 
-export async function saveGoods(asked: Sent<OrderRequest>): Promise<string> {
+/** The form with what saving it would do, at what is proposed. */
+export async function totalsPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
+  const { rehearsal, charges } = await rehearseGoods(asked, await readGoods(asked))
+  const isFilledIn = charges !== null && unseenIn(charges.fields, asked.typed) !== null
+  if (isFilledIn) return totalsPage({ ...asked, typed: { ...asked.typed, ...charges.fields } })
+  return rehearsedPage(asked, rehearsal, charges)
+}
+
+export async function saveGoods(asked: Sent<OrderRequest>): Promise<string | HtmlPage> {
   const { caller, id } = asked
-  const { precondition, change } = await readGoods(asked)
+  const read = await readGoods(asked)
+  const { precondition, change } = read
   if (change === null) return `/admin/orders/${id}`
+  const { charges } = await rehearseGoods(asked, read)
+  const failure = charges && unseenIn(charges.fields, asked.typed)
+  if (failure) return { ...(await totalsPage(asked)), failure }
+  Object.assign(change.patch.columns, charges?.rate)
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),
   )

@@ -21,7 +21,12 @@ import {
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
-import { placeForRehearsal, placeOrder, REHEARSED_ORDER_ID } from '../../../../shop/resources/orders/place-order.ts'
+import {
+  type Charge,
+  placeForRehearsal,
+  placeOrder,
+  REHEARSED_ORDER_ID,
+} from '../../../../shop/resources/orders/place-order.ts'
 import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
@@ -35,6 +40,7 @@ import type { PageRequest, Sent } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
+import { chargeForm, chargesFor, type FormCharges, proposedNames, unseenIn } from './order-charges.ts'
 import {
   faultsOfOrder,
   formField,
@@ -110,18 +116,19 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
   const { caller, writing } = asked
   const found = await lookUpBuyer(caller, shown.form)
   const customerId = customerIdIn(found.form)
-  const lookedUp = withQuantities(await lookUpLines(caller, { typed: found.form, writing }, { customerId }))
+  const typed = withQuantities(await lookUpLines(caller, { typed: found.form, writing }, { customerId }))
+  const { total, charges } = await workOut(caller, typed, found)
+  const lookedUp = { ...typed, values: { ...typed.values, ...charges?.fields } }
   const { lines, values } = lookedUp
   const owner = ownerOf(asked, reply)
   const { draft, said } = shown.isSent
     ? await kept(owner, shown.draft, lookedUp, found)
     : { draft: shown.draft, said: null }
-  const [methods, shippingMethods, statuses, drafts, total] = await Promise.all([
+  const [methods, shippingMethods, statuses, drafts] = await Promise.all([
     listPaymentMethods(caller.db, caller.store.id),
     listUsedMethods(caller),
     listStatusNames(caller.db, caller.store.id),
     listDrafts(owner),
-    workOut(caller, lookedUp, found),
   ])
   const visible = methods.filter(({ visible }) => visible)
   const { buyer, fits, namesake } = found
@@ -148,6 +155,8 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       shipTo: writing.postalAddress(values, 'Shipment').join(', '),
       hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
       total,
+      charges,
+      proposedNames,
       draft,
       said,
       drafts: drafts.filter(({ id }) => id !== draft.id),
@@ -178,14 +187,17 @@ const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal
 /** What is said of a draft that is not the one of before: the other one, if there still is one, or why nothing is kept. */
 type Said = { readonly other: number | null } | { readonly refusal: Text } | null
 
-/** Keeps what the form shows now, unless it is empty or of a page without a name. */
+/** Keeps what the form shows now, unless nothing is chosen yet or the page has no name. */
 async function kept(
   owner: DraftOwner,
   place: Shown['draft'],
   { values, lines, writing }: LookedUp,
   { buyer }: LookedUpBuyer,
 ): Promise<{ draft: Shown['draft']; said: Said }> {
-  if (place.page === '' || (place.id === 0 && isEmptyForm(values))) return { draft: place, said: null }
+  // A draft begins with a choice, or because somebody asks for it.
+  const isChosen = buyer !== null || lines.some(({ product, fits }) => product !== null && fits === null)
+  const isBegun = place.id > 0 || isChosen || (values.Keep !== undefined && !isEmptyForm(values))
+  if (place.page === '' || !isBegun) return { draft: place, said: null }
   const content = {
     title: billedTo(values) || (buyer?.name ?? ''),
     lines: filledLines(lines).length,
@@ -202,18 +214,25 @@ async function kept(
 /** The total does not depend on what a guest can be reached by. */
 const anyGuest = 'guest@shop.example'
 
-/** What placing the order would come to, or what is still missing for that; null: no goods are named. */
+/** What placing the order would come to, or what is still missing for that, and what is proposed for it; null: no goods are named. */
 async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }: LookedUpBuyer) {
   // Until the customer is found, the order is a guest's.
   const lookedUp = asSeen({ ...found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
   const { lines } = lookedUp
-  if (filledLines(lines).length === 0) return null
+  if (filledLines(lines).length === 0) return { total: null, charges: null }
+  const proposed: FormCharges[] = []
+  const charge: Charge = (proposal, patch) => {
+    const charges = chargesFor(values, found.writing, proposal)
+    proposed.push(charges)
+    chargeForm(charges, patch)
+  }
+  const withCharges = <T>(total: T) => ({ total, charges: proposed.at(-1) ?? null })
   try {
     const body = orderOf(lookedUp)
     const isGuest = body.CustomerID === undefined && isWithoutContact(body)
     const productIds = lines.flatMap(({ product }) => (product === null ? [] : [product.id]))
     const { result } = await rehearse(caller, { orderId: REHEARSED_ORDER_ID, productIds }, async (tx) => {
-      await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
+      await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body, charge)
       const placed: OrderRecord = JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID))
       return placed
     })
@@ -227,10 +246,10 @@ async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }
       { part: 'tax', label: t('Tax'), amount: tax },
     ].filter(({ part, amount }) => part === 'goods' || amount !== 0)
     const total = { part: 'total', label: t('Total'), amount: result.OrderAmount }
-    return { rows: [...rows, total], amounts, missing: [] }
+    return withCharges({ rows: [...rows, total], amounts, missing: [] })
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.status >= 500) throw error
-    return { rows: [], amounts: new Map(), missing: faultsIn(error, lookedUp) }
+    return withCharges({ rows: [], amounts: new Map<number, number>(), missing: faultsIn(error, lookedUp) })
   }
 }
 
@@ -261,6 +280,12 @@ export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Prom
       add: async (remember) => {
         const placed = await placeOrder(caller, body, {
           customer: await newCustomerOf(caller, lookedUp.values),
+          charge: (proposal, patch) => {
+            const { fields, rate } = chargesFor(lookedUp.values, lookedUp.writing, proposal)
+            const unseen = unseenIn(fields, lookedUp.values)
+            if (unseen !== null) throw unseen
+            Object.assign(patch.columns, rate)
+          },
           remember: async (tx, { id }) => {
             await endDraft({ db: tx.db, store: caller.store, identityId }, draft)
             await remember?.(tx, id)

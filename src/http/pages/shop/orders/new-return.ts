@@ -41,6 +41,7 @@ async function rehearsedPage(asked: OrderRequest, stock: readonly StockEffect[] 
     title: t('Return of order {number}', { number: invoiceOf(order) }),
     values,
     data: {
+      order,
       lines,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),

@@ -26,6 +26,7 @@ import {
 } from './form-lines.ts'
 import { labelsOf, namesIn } from './line-fields.ts'
 import { hasAddressesOfBuyer, shipsToBilling } from './order-buyer.ts'
+import { proposedNames } from './order-charges.ts'
 import { billingValues, orderService } from './special.ts'
 
 const orderLabels = {
@@ -56,6 +57,7 @@ export function isOfOrder(name: string): boolean {
     Object.hasOwn(orderLabels, name) ||
     ticks.includes(name) ||
     name === 'AddressOf' ||
+    proposedNames.includes(name) ||
     name === 'Lines' ||
     isOfLine(name)
   )
@@ -99,7 +101,7 @@ const amountNames = ['ShipmentCost', 'SalesTax']
 
 /** What number with decimals people type into the field; undefined: none. */
 function kindOf(name: string): NumberKind | undefined {
-  if (amountNames.includes(name)) return 'sum'
+  if (amountNames.includes(name.replace('Proposed.', ''))) return 'sum'
   return name.startsWith('ItemQuantity.') ? 'number' : undefined
 }
 

@@ -9,6 +9,7 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
 import { readPayments } from '../../../../shop/resources/orders/payments.ts'
+import { readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
 import { sharersOf } from '../../../../shop/resources/orders/same-number.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import {
@@ -70,10 +71,11 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid, carriers] = await Promise.all([
+  const [sent, paid, carriers, taxes] = await Promise.all([
     readParcels(caller, order, figures.lines),
     readPayments(caller, order),
     readCarriers(caller),
+    readStatedTaxes(caller, [order]),
   ])
   const parcels = sent.map((parcel) => ({
     ...parcel,
@@ -95,6 +97,7 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       sameNumber: sharers.get(id),
       actions: actionsOf({ ...payments, isLive, toShip, hasLeftInPart: waiting.length < parcels.length }),
       figures,
+      tax: taxes.get(id) ?? null,
       discountReasons: discountReasonsOf(order),
       waiting,
       sent: parcels.filter((parcel) => parcel.hasLeft),
@@ -172,6 +175,7 @@ const otherTexts = {
   invoice: t('Invoice'),
   'returns/new': t('Return goods'),
   lines: t('Change goods'),
+  'mails/new': t('Write to the customer'),
 }
 const others = Object.entries(otherTexts).map(([part, text]) => ({ part, route: part, text, isNext: false }))
 

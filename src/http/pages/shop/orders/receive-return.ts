@@ -71,6 +71,7 @@ async function rehearsedPage(asked: Asked, stock: readonly StockEffect[] | null)
     title: t('Return {id} of order {number}', { id: String(rmaId), number: invoiceOf(order) }),
     values,
     data: {
+      order,
       id,
       rmaId,
       record,

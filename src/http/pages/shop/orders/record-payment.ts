@@ -43,7 +43,7 @@ export async function paymentPage({ caller, record: order, writing, typed }: Ord
     template: '/pages/shop/orders/record-payment',
     title: t('Payments of order {number}', { number: invoiceOf(order) }),
     values: typed ?? values,
-    data: { payments, types, ...(await transactionChoices(caller, order, typed)), labels: transactionLabels },
+    data: { order, payments, types, ...(await transactionChoices(caller, order, typed)), labels: transactionLabels },
   }
 }
 

@@ -11,6 +11,7 @@ import { productSuggestions } from './find-products.ts'
 import { sendLines } from './lines-file.ts'
 import { firstPage, place, sentPage, throwAway } from './new-order.ts'
 import { addReturn, newReturnPage, stockOfNew } from './new-return.ts'
+import { messagePage, messageSender, type OrderMailServices, repeater } from './order-mails.ts'
 import { changeStatus, orderPage, saveNotes } from './order-page.ts'
 import { returnPage, saveReturn, stockOfReturn } from './receive-return.ts'
 import { paymentPage, recordPayment } from './record-payment.ts'
@@ -26,14 +27,14 @@ const one = `${home}/:id`
 const changedOrAdded = [412, 409]
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
-export function orderPages(app: FastifyInstance, services: CallerServices): void {
+export function orderPages(app: FastifyInstance, services: OrderMailServices): void {
   oneOrder(app, services)
   returnsOfOne(app, services)
   severalOrders(app, services)
   newOrder(app, services)
 }
 
-function oneOrder(app: FastifyInstance, services: CallerServices): void {
+function oneOrder(app: FastifyInstance, services: OrderMailServices): void {
   const { page } = recordPages(adminPages(app, ['Orders', 'read']), services, orders)
   const { form, pair, again } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
   page(one, orderPage)
@@ -47,6 +48,8 @@ function oneOrder(app: FastifyInstance, services: CallerServices): void {
   pair(`${one}/addresses`, addressPage, saveAddresses)
   const withCustomers = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
   recordPages(withCustomers, services, orders).again(`${one}/addresses/copy`, copiedPage)
+  pair(`${one}/mails/new`, messagePage, messageSender(services))
+  form(`${one}/mails/:mailId/again`, repeater(services), orderPage)
   pair(`${one}/payments`, paymentPage, recordPayment, changedOrAdded)
   pair(`${one}/payments/:transactionId/void`, voidPage, makeVoid)
   pair(`${one}/refund`, refundPage, recordRefund, changedOrAdded)

@@ -15,6 +15,7 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
 import { isVoid, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { readStatedTaxes } from '../../../../shop/resources/orders/proposals.ts'
 import { type KnownRefund, readRefunds } from '../../../../shop/resources/orders/refunds.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -95,7 +96,11 @@ export async function slipPage(
   }
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
-  const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
+  const taxes = await readStatedTaxes(caller, all)
+  const slips = all.map((order) => ({
+    ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
+    tax: taxes.get(order.OrderID) ?? null,
+  }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
@@ -116,9 +121,11 @@ export async function slipPage(
 
 /** What the documents of a store have in common, and in which language they are. */
 async function paperOf(request: FastifyRequest, { db, store }: Caller) {
-  const documents = await readDocuments(db, store.id)
-  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
-  return { documents: linesOf(documents), locale, format }
+  const { seller, taxNumbers, footer, locale: own, ...others } = await readDocuments(db, store.id)
+  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
+  const documents = { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
+  const { locale, format } = own === null ? languageFor(request) : languageOf(own)
+  return { documents, locale, format }
 }
 
 /** Prints the credit note of a refund. */
@@ -198,11 +205,6 @@ function binOf(item: OrderRecord['OrderItemList'][number]): string {
 }
 
 const { compare } = new Intl.Collator('en', { numeric: true })
-
-function linesOf({ seller, taxNumbers, footer, ...others }: Awaited<ReturnType<typeof readDocuments>>) {
-  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
-  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer), ...others }
-}
 
 type Slip = ReturnType<typeof slipOf>
 

@@ -7,8 +7,10 @@ import type { Parcel } from '../../../../shop/resources/orders/parcels.ts'
 import { isVoid } from '../../../../shop/resources/orders/payments.ts'
 import { statusShipped } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import { type Acts, type History, newestHistory } from '../../records/history.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { type Acts, newestHistory } from '../../records/history.ts'
 import { type ShownPayments, typeName } from '../../records/order-words.ts'
+import { mailRows } from './order-mails.ts'
 
 const ENTRIES_MAX = 25
 
@@ -37,8 +39,8 @@ interface PartChange {
   readonly then: (member: string, now: unknown) => unknown
 }
 
-/** Returns what became of an order and its returns, newest first: what was done with its parts, or else what differs. */
-export async function timelineOf(caller: Caller, order: ShownOrder): Promise<History> {
+/** Returns what became of an order and its returns, newest first: what was done with its parts, or else what differs, and its mails. */
+export async function timelineOf(caller: Caller & CallerServices, order: ShownOrder) {
   const { orderId, parcels, payments, returned, statusText } = order
   const parts = new Map<string, Part>()
   for (const parcel of parcels) {
@@ -58,7 +60,11 @@ export async function timelineOf(caller: Caller, order: ShownOrder): Promise<His
     { recordType: orders.table, recordId: orderId },
     ...returned.returns.map(({ id }) => ({ recordType: rma.table, recordId: id })),
   ]
-  return newestHistory(caller, records, { limit: ENTRIES_MAX, nameOf, actsIn: actsBy(partAt) })
+  const [{ rows, next }, mails] = await Promise.all([
+    newestHistory(caller, records, { limit: ENTRIES_MAX, nameOf, actsIn: actsBy(partAt) }),
+    mailRows(caller, orderId),
+  ])
+  return { rows: [...rows, ...mails].toSorted((one, other) => other.at.getTime() - one.at.getTime()), next }
 }
 
 /** Finds what was done in each entry, which are asked for from the newest on. */

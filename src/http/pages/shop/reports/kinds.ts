@@ -38,6 +38,7 @@ export const figures = {
   tax1: money('SalesTax', t('First tax')),
   tax2: rareMoney('SalesTax2', t('Second tax')),
   tax3: rareMoney('SalesTax3', t('Third tax')),
+  refundedTax: money('RefundTaxAmount', t('Tax of refunds')),
 } as const
 
 export type FigureName = keyof typeof figures
@@ -113,9 +114,24 @@ const kindsByName = {
   tax: {
     text: t('Tax'),
     heads: [column('ShipmentCountry', t('Country')), column('ShipmentState', t('State'))],
-    figures: ['orders', 'taxed', 'untaxed', 'tax1', 'tax2', 'tax3', 'tax', 'total'],
+    figures: ['orders', 'taxed', 'untaxed', 'tax1', 'tax2', 'tax3', 'tax', 'refundedTax', 'total'],
     by: 'tax',
     key: (privileges) => place(['Country', 'State'], privileges),
+  },
+  rate: {
+    text: t('Country and tax rate'),
+    heads: [
+      column('ShipmentCountry', t('Country')),
+      column('TaxRate', t('Rate in %')),
+      column('TaxIncluded', t('In the price')),
+    ],
+    figures: ['orders', 'taxed', 'untaxed', 'tax', 'refundedTax', 'total'],
+    by: 'tax',
+    key: (privileges) => {
+      const { key, from } = place(['Country'], privileges)
+      const rate = sql`trim_scale(t."taxRate") || E'\\t' || CASE WHEN t."taxIncluded" THEN 'yes' ELSE 'no' END`
+      return { key: sql`(${key}) || coalesce(${rate}, E'\\t')`, from }
+    },
   },
 } as const satisfies Record<string, Kind>
 

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon'
 import { wrongField } from '../../../../engine/definition/refused.ts'
+import { type Sql, sql } from '../../../../foundation/database/sql.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate } from '../../../../foundation/values/dates.ts'
 import { textIn } from '../../../html/request.ts'
@@ -90,6 +91,16 @@ function nextStart(at: DateTime, unit: Unit): DateTime {
     .startOf(unit)
     .plus({ [unit]: 1 })
     .startOf('day')
+}
+
+/** The days of a period as an address has them. */
+export function daysOf({ from, until }: Period) {
+  return { from: dayText(from), to: dayText(until.minus({ days: 1 })) }
+}
+
+/** SQL: whether an instant is in the period. */
+export function within(column: Sql, { from, until }: Period): Sql {
+  return sql`${column} >= ${from.toUTC().toISO()}::timestamptz AND ${column} < ${until.toUTC().toISO()}::timestamptz`
 }
 
 /** Such as `2026-03-10`. */

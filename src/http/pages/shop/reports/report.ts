@@ -4,9 +4,11 @@ import { wrongField } from '../../../../engine/definition/refused.ts'
 import { inStoreTransaction, queryRows, readInTurn } from '../../../../foundation/database/client.ts'
 import { databaseError } from '../../../../foundation/database/outage.ts'
 import { constant, empty, identifier, join, type Sql, sql, storeId } from '../../../../foundation/database/sql.ts'
+import { t } from '../../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
+import type { CsvCell } from '../../records/csv-form.ts'
 import { type FigureName, type Figures, type KindName, kinds, ofOrders } from './kinds.ts'
-import { dayText, type Period, startsOf } from './period.ts'
+import { dayText, type Period, startsOf, within } from './period.ts'
 
 /** How long a report may take the database. */
 const REPORT_MS_MAX = 10_000
@@ -15,7 +17,7 @@ const ADDED_MAX = 4_000
 
 export interface ReportRow {
   /** In the order of the kind's heads. */
-  readonly heads: readonly string[]
+  readonly heads: readonly CsvCell[]
   /** Of the product or customer whom it is of; null: none. */
   readonly id: number | null
   readonly figures: Figures
@@ -60,11 +62,10 @@ type Summed = Keyed & Readonly<Record<'orders' | 'total', number>>
 const placeIn = (column: Sql, starts: readonly DateTime[]) =>
   sql`width_bucket(${column}, ${starts.map((start) => start.toUTC().toISO())}::timestamptz[]) - 1`
 
-async function summedReport(caller: Caller, starts: readonly DateTime[], { from, until }: Period): Promise<Summed[]> {
+async function summedReport(caller: Caller, starts: readonly DateTime[], period: Period): Promise<Summed[]> {
   return queryRows<Summed>(caller.db)`
     SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
-      FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int
-        AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`
+      FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int AND ${within(sql`"since"`, period)} GROUP BY 1`
 }
 
 /** `quick`: what was summed, instead of adding up. */
@@ -113,35 +114,39 @@ async function keyedReport(caller: Caller, name: KindName, period: Period, rowsM
   return { rows: read, count, totals, figures: kind.figures }
 }
 
-function headsOf(name: KindName, row: Named): readonly string[] {
+function headsOf(name: KindName, row: Named): readonly CsvCell[] {
   if (name === 'product') return [row.sku ?? '', row.name ?? '']
   if (name === 'customer') return [row.email ?? '', row.name ?? '', row.id ? String(row.id) : '']
-  const [country = '', state = ''] = row.key.split('\t')
-  return name === 'tax' ? [country, state] : [country]
+  const [country = '', state = '', included = ''] = row.key.split('\t')
+  if (name !== 'rate') return name === 'tax' ? [country, state] : [country]
+  if (state === '') return [country, t('Not stated'), '']
+  return [country, Number(state), included === 'yes' ? t('Yes') : t('No')]
 }
 
-/** Plans for these very times, and ends for what takes too long. */
 async function inReport(caller: Caller, statement: Sql): Promise<Grouped> {
+  const [row] = await readPlanned<{ report: Grouped }>(caller, statement)
+  if (row === undefined) throw new Error('An aggregate gave no row')
+  return row.report
+}
+
+/** Returns the rows of a statement that is planned for its very values. Throws a 400 for one that takes too long. */
+export function readPlanned<T>(caller: Caller, statement: Sql): Promise<T[]> {
   const read = () =>
     inStoreTransaction(caller, async (tx) => {
       await queryRows(tx)`
         SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
           set_config('jit', 'off', true),
           set_config('transaction_read_only', 'on', true)`
-      return queryRows<{ report: Grouped }>(tx)`${statement}`
+      return queryRows<T>(tx)`${statement}`
     })
-  const rows = await readInTurn(caller, read).catch((error) => {
+  return readInTurn(caller, read).catch((error) => {
     if (databaseError(error)?.code !== '57014') throw error
     throw wrongField('from', 'begins a time with more orders than can be added up. Choose a shorter one')
   })
-  const [row] = rows
-  if (row === undefined) throw new Error('An aggregate gave no row')
-  return row.report
 }
 
-const sales = (caller: Caller, { from, until }: Period) => sql`t."storeId" = ${storeId(caller.store)}
-  AND t."orderDate" >= ${from.toUTC().toISO()}::timestamptz AND t."orderDate" < ${until.toUTC().toISO()}::timestamptz
-  AND "isSale"(t."statusId")`
+const sales = (caller: Caller, period: Period) => sql`t."storeId" = ${storeId(caller.store)}
+  AND ${within(sql`t."orderDate"`, period)} AND "isSale"(t."statusId")`
 
 /** As sums of single orders are (sums.ts), each part rounded to the decimals of the currency. */
 function statementOf(
@@ -153,8 +158,14 @@ function statementOf(
 ): Sql {
   const store = storeId(caller.store)
   const digits = constant(decimalsOf(caller.store.currency))
-  const order = name === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : sql`"total" DESC, "key"`
+  const order = kinds[name].by === 'tax' ? sql`"tax" DESC NULLS LAST, "total" DESC, "key"` : sql`"total" DESC, "key"`
   const { of, figures: ownFigures } = ownOf[name] ?? { of: empty, figures: [] }
+  // In the time of the refund, whenever its order was placed.
+  const refundedTax = ownFigures.includes('refundedTax')
+    ? sql` FULL JOIN (SELECT ${key} AS "key", sum(round(e."tax", ${digits})) AS "refundedTax"
+        FROM "PaymentEntry" e LEFT JOIN "Order" t ON t."storeId" = e."storeId" AND t."id" = e."orderId" ${from}
+        WHERE e."storeId" = ${store} AND ${within(sql`e."bookedAt"`, period)} AND e."tax" IS NOT NULL GROUP BY 1) back USING ("key")`
+    : empty
   return sql`WITH "sold" AS MATERIALIZED (
       SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total", t."paid", t."refunded",
         round(t."discountCoupon", ${digits}) + round(t."discountPromotion", ${digits}) AS "discount",
@@ -169,7 +180,7 @@ function statementOf(
     "parts" AS (SELECT e.*, coalesce("items", 0) AS "items", coalesce("goods", 0) AS "goods", coalesce("shipping", 0) AS "shipping",
         "paid" - "refunded" AS "net"
       FROM "each" e LEFT JOIN "goods" USING ("key") LEFT JOIN "shipped" USING ("key")),
-    "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "tax") AS "other" FROM "parts"),
+    "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "tax") AS "other" FROM "parts"${refundedTax}),
     "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
     SELECT json_build_object(
       'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (${name === 'customer' ? withCustomers(store) : sql`SELECT * FROM "shown"`}) g),
@@ -188,18 +199,18 @@ const withCustomers = (store: Sql) => sql`SELECT s.*, s."customerId" AS "id", co
 const sumsOf = (names: readonly FigureName[]) =>
   join(names.map(identifier).map((name) => sql`coalesce(sum(${name}), 0) AS ${name}`))
 
+const ofTaxes = sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
+    coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
+    coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed"`
+
 /** What one kind has beyond the others: of each group, and of all. */
 const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly figures: readonly FigureName[] }>> = {
   customer: {
     of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email", max("id") AS "orderId"`,
     figures: [],
   },
-  tax: {
-    of: sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
-        coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
-        coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed"`,
-    figures: ['taxed', 'untaxed', 'tax1', 'tax2', 'tax3'],
-  },
+  tax: { of: ofTaxes, figures: ['taxed', 'untaxed', 'tax1', 'tax2', 'tax3', 'refundedTax'] },
+  rate: { of: ofTaxes, figures: ['taxed', 'untaxed', 'refundedTax'] },
 }
 
 /** By product, or where there is none (any more) by the SKU that was sold. */

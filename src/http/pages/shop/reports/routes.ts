@@ -4,6 +4,7 @@ import type { Privileges } from '../../../../engine/caller.ts'
 import { refused, wrongField } from '../../../../engine/definition/refused.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { readClosedMonths } from '../../../../shop/resources/orders/closed-months.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
@@ -11,8 +12,9 @@ import { storePages } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { chartOf } from '../overview/sales-chart.ts'
+import { readSums } from '../payments/entries.ts'
 import { figures, isKind, type KindName, kinds } from './kinds.ts'
-import { dayText, type Period, periodIn, presetOf, presets } from './period.ts'
+import { daysOf, periodIn, presetOf, presets } from './period.ts'
 import { type Report, readReport } from './report.ts'
 
 const ROWS_SHOWN = 1_000
@@ -34,13 +36,17 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
     const name = kindIn(query, caller.privileges)
     const period = periodIn(query, caller.now(), caller.store.timeZone)
     const isQuick = textIn(query, 'figures') !== 'all'
-    const report = await readReport(caller, name, period, { rowsMax: ROWS_SHOWN, isQuick })
-    return { name, period, report, failure: undefined }
+    const [report, { total }, { isBooked }] = await Promise.all([
+      readReport(caller, name, period, { rowsMax: ROWS_SHOWN, isQuick }),
+      readSums(caller, { period, method: '', direction: '', find: '' }),
+      readClosedMonths(caller),
+    ])
+    return { name, period, report, money: { ...total, isBooked }, failure: undefined }
   }
   // What cannot be read is shown where it was typed.
-  const { name, period, report, failure } = await read().catch((error) => {
+  const { name, period, report, money, failure } = await read().catch((error) => {
     if (!(error instanceof StoreFailure) || error.status !== 400) throw error
-    return { name: isKind(asked) ? asked : 'day', period: null, report: null, failure: error } as const
+    return { name: isKind(asked) ? asked : 'day', period: null, report: null, money: null, failure: error } as const
   })
   const kind = kinds[name]
   const days = period === null ? { from: textIn(query, 'from'), to: textIn(query, 'to') } : daysOf(period)
@@ -57,6 +63,7 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
       preset: period && presetOf(period, caller.now(), caller.store.timeZone),
       period: period && daysOf(period),
       report,
+      money,
       columns: report === null ? [] : shownFigures(report),
       chart: report === null || kind.unit === undefined ? null : chartOf(barsOf(report)),
       largest: report === null ? 0 : Math.max(...report.rows.map(({ figures: each }) => each[kind.by] ?? 0), 0),
@@ -109,10 +116,6 @@ function kindIn(query: unknown, privileges: Privileges): KindName {
   })
 }
 
-function daysOf({ from, until }: Period) {
-  return { from: dayText(from), to: dayText(until.minus({ days: 1 })) }
-}
-
 function shownFigures({ figures: names, totals }: Report) {
   return names
     .filter((name) => figures[name].isRare === undefined || totals[name] !== 0)
@@ -121,7 +124,7 @@ function shownFigures({ figures: names, totals }: Report) {
 
 function barsOf({ rows }: Report) {
   return rows.map(({ heads: [day = ''], figures: { total = 0, orders = 0 } }) => ({
-    day,
+    day: String(day),
     amount: total,
     count: orders,
   }))

@@ -5,7 +5,6 @@ import type { AccessServices } from '../../../../access/stores/access-changes.ts
 import { changedStore } from '../../../../access/stores/store-input.ts'
 import { storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
@@ -25,30 +24,38 @@ import {
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type Form, textIn } from '../../../html/request.ts'
+import { actorOf, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
+import { chargesPage, saveCharges } from './charges.ts'
 import { documentsPage, logoForm, saveDocuments } from './documents.ts'
+import { type MailSettingsServices, mailSettingsPages } from './mails.ts'
 import { returnListPages } from './return-lists.ts'
-import { savedPage } from './saved-page.ts'
+import { keysIn, savedPage, saveRows } from './saved-page.ts'
 
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
 
-/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns and documents. */
-export function settingsPages(app: FastifyInstance, services: AccessServices): void {
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns, documents, taxes, shipping and mails. */
+export function settingsPages(app: FastifyInstance, services: MailSettingsServices): void {
   const saved = [
     { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
     { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },
     { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods },
     { path: '/admin/settings/carriers', pageOf: carriersPage, save: saveCarriers },
     { path: '/admin/settings/documents', pageOf: documentsPage, save: saveDocuments },
+    ...(['taxes', 'shipping'] as const).map((name) => ({
+      path: `/admin/settings/${name}`,
+      pageOf: (asked: PageRequest) => chargesPage(asked, name),
+      save: (asked: Sent<PageRequest>, actor: Actor) => saveCharges(asked, actor, name),
+    })),
   ]
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
   returnListPages(app, services)
   logoForm(app, services)
+  mailSettingsPages(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
@@ -167,26 +174,4 @@ function saveCarriers({ caller, typed }: Sent<PageRequest>, actor: Actor) {
     return Name.trim() === '' ? [] : [{ key, Name, TrackingUrl }]
   })
   return saveRows(rows, (sent) => updateCarriers(caller, readInput(changedCarriers, sent), actor))
-}
-
-/** Returns the keys of a form's rows, with which the names of their fields end. */
-function keysIn(form: Form, name: RegExp): string[] {
-  return Object.keys(form).flatMap((field) => name.exec(field)?.[1] ?? [])
-}
-
-/**
- * Saves the rows of a form as a program sends them, without their keys. In the names of faulty fields, such as
- * `3.StatusText` for the fourth row, replaces the index with the row's key.
- */
-async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<unknown>) {
-  try {
-    await save(rows.map(({ key, ...record }) => record))
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    const faults = error.faults.map(({ field, problem }) => {
-      const [index = '', name = ''] = field.split('.')
-      return { field: `${name}.${rows[Number(index)]?.key}`, problem }
-    })
-    throw new StoreFailure(error.code, error.message, { field: error.field, faults, status: error.status })
-  }
 }

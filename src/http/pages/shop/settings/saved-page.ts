@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import type { Privilege } from '../../../../shop/staff/roles.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
@@ -30,6 +31,31 @@ export function savedPage<Services extends CallerServices>(
       await save(asked, actorOf(request), services)
       return `${path}?notice=settings-saved`
     },
-    async (asked) => ({ ...(await pageOf(asked, services)), values: valuesOf(asked.typed ?? {}) }),
+    async (asked) => {
+      const page = await pageOf(asked, services)
+      return asked.isOutdated ? page : { ...page, values: valuesOf(asked.typed ?? {}) }
+    },
   )
+}
+
+/** Returns the keys of a form's rows, with which the names of their fields end. */
+export function keysIn(form: Form, name: RegExp): string[] {
+  return Object.keys(form).flatMap((field) => name.exec(field)?.[1] ?? [])
+}
+
+/**
+ * Saves the rows of a form as a program sends them, without their keys. In the names of faulty fields, such as
+ * `3.StatusText` for the fourth row, replaces the index with the row's key.
+ */
+export async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<unknown>) {
+  try {
+    await save(rows.map(({ key, ...record }) => record))
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    const faults = error.faults.map(({ field, problem }) => {
+      const [index = '', name = ''] = field.split('.')
+      return { field: `${name}.${rows[Number(index)]?.key}`, problem }
+    })
+    throw new StoreFailure(error.code, error.message, { field: error.field, faults, status: error.status })
+  }
 }

@@ -4,7 +4,9 @@ import { REFUSALS_MAX, type ReadBody, refusalsOf, settleBody } from '../../../..
 import { emptyPatch } from '../../../../engine/changing/plan-change.ts'
 import type { Call, RecordType } from '../../../../engine/definition/endpoints.ts'
 import {
+  boolean,
   choice,
+  decimal,
   type Field,
   type FieldSet,
   fieldSet,
@@ -94,6 +96,21 @@ const payment = {
 
 type Payment = RecordOf<typeof payment>
 
+/** What the caller states about its taxes. */
+const stated = {
+  TaxRate: decimal({
+    min: 0,
+    max: 100,
+    column: 'taxRate',
+    description:
+      'The rate of the order’s taxes in per cent, for invoices and reports. No amount follows from it. Left out: nobody knows it.',
+  }),
+  TaxIncluded: boolean({
+    column: 'taxIncluded',
+    description: 'True: prices have the tax in them, so that SalesTax is 0. No amount follows from it.',
+  }),
+}
+
 function taken({ entries }: FieldSet, within?: 'item'): [string, Field][] {
   const own: [string, Field][] = entries
     .filter(([name]) => within === 'item' || !elsewhere.has(name))
@@ -120,7 +137,7 @@ export const checkoutType: RecordType = {
   typeName: 'Checkout',
   nouns: ['order', 'orders'],
   description: `An order as a program places it, without what placing it computes. ${[...priced].join(', ')} need the privilege CheckoutPrices.`,
-  fields: fieldSet({ ...Object.fromEntries(taken(orderBodyType.fields)), Payment: payment }),
+  fields: fieldSet({ ...Object.fromEntries(taken(orderBodyType.fields)), ...stated, Payment: payment }),
 }
 
 /** An order to place, as far as its body alone tells. */

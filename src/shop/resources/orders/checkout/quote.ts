@@ -7,6 +7,7 @@ import {
   fieldSet,
   list,
   money,
+  object,
   price,
   reference,
   text,
@@ -16,9 +17,10 @@ import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import type { Row } from '../../../../engine/definition/stored-row.ts'
 import type { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { exact, toNumber } from '../amounts.ts'
-import { readBuyer } from '../buyer.ts'
+import { type BuyerTerms, readBuyer } from '../buyer.ts'
 import { makeLines, type OrderLine } from '../order-lines.ts'
 import { newFigures } from '../place-order.ts'
+import { proposeNew } from '../proposals.ts'
 import { noteStocks, seesStock, takesBackOrders, wrongStocks } from '../stock.ts'
 
 const quotedLine = list(
@@ -51,6 +53,32 @@ const members = {
   TaxTotal: money({ description: 'The taxes that were sent.' }),
   DiscountTotal: money({ description: 'The discounts that were sent.' }),
   OrderAmount: money({ description: 'The total of the order.' }),
+  TaxProposal: {
+    ...object(
+      'TaxProposal',
+      {
+        TaxRate: decimal({ description: 'The rate in per cent; 0 for a customer who pays no taxes.' }),
+        TaxIncluded: boolean({ description: 'True: prices have the tax in them, and nothing is added.' }),
+        TaxAmount: money({
+          description:
+            'What to send as SalesTax; where TaxIncluded is true, what the goods and ShippingTotal contain, of which nothing is sent.',
+        }),
+      },
+      'The tax that the store’s table has for where the goods go, on the taxable goods less their share of the discounts and on the shipping costs that were sent. Left out where the table has no rule. The sums of the quote do not have it.',
+    ),
+    isOptional: true,
+  },
+  ShippingMethods: list(
+    'ProposedShipping',
+    {
+      ShipmentMethodName: text(150, { description: 'The name of the method, to be sent with a shipment.' }),
+      ShipmentCost: money({ description: 'What it costs for these goods, to be sent with a shipment.' }),
+    },
+    {
+      description:
+        'The ways of shipping that the store’s table has for the goods and where they go, the cheapest first.',
+    },
+  ),
   Currency: text(3, { description: 'The currency of all amounts, by its ISO 4217 code.' }),
   CanBePlaced: boolean({ description: 'Whether all lines can be sold now.' }),
 }
@@ -75,8 +103,10 @@ export interface QuoteTerms {
  */
 export async function quote(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
   const { currency } = caller.store
-  const lines = await quotedLines(caller, patch, { isShopFront })
+  const { buyer, lines } = await quotedLines(caller, patch, { isShopFront })
   const figures = newFigures(patch, lines, currency)
+  const { methods, taxWith } = await proposeNew(caller, patch, buyer, lines)
+  const tax = taxWith(figures.shipping)
   const OrderAmount = toNumber(figures.total)
   settle({ orderAmount: OrderAmount })
   const items = lines.map((line) => quoted(line, seesStock(caller)))
@@ -87,6 +117,8 @@ export async function quote(caller: Caller, patch: Patch, { isShopFront, settle 
     TaxTotal: toNumber(figures.tax),
     DiscountTotal: toNumber(figures.discount),
     OrderAmount,
+    TaxProposal: tax ? { TaxRate: tax.rate, TaxIncluded: tax.isIncluded, TaxAmount: toNumber(tax.amount) } : undefined,
+    ShippingMethods: methods.map(({ name, price }) => ({ ShipmentMethodName: name, ShipmentCost: toNumber(price) })),
     Currency: currency,
     CanBePlaced: items.every(({ CanBePlaced }) => CanBePlaced),
   } satisfies Record<keyof typeof members, unknown>
@@ -96,18 +128,19 @@ async function quotedLines(
   caller: Caller,
   { columns, lists: { OrderItemList = [] } }: Patch,
   terms: { readonly isShopFront: boolean; readonly refused?: StoreFailure[] },
-): Promise<OrderLine[]> {
-  const { priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+): Promise<{ buyer: BuyerTerms; lines: OrderLine[] }> {
+  const buyer = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+  const { priceLevel } = buyer
   const lines = await makeLines(caller, OrderItemList, { priceLevel, isQuote: true, ...terms })
   noteStocks(lines, true)
-  return lines
+  return { buyer, lines }
 }
 
 /** Everything for which placing the order would be refused because of its buyer, its goods or its total. */
 export async function wrongGoods(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
   const refused: StoreFailure[] = []
   const others = await refusalsOf(async () => {
-    const lines = await quotedLines(caller, patch, { isShopFront, refused })
+    const { lines } = await quotedLines(caller, patch, { isShopFront, refused })
     refused.push(...wrongStocks(caller, lines))
     if (refused.length === 0) settle({ orderAmount: toNumber(newFigures(patch, lines, caller.store.currency).total) })
   })

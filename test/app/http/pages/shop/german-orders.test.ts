@@ -105,11 +105,11 @@ const pages: readonly {
     url: '/admin/orders/new',
     de: [
       'Neue Bestellung',
-      'Position 3',
+      'Menge Summe',
       'Bestellung anlegen',
       'Die Bestellung erhält den Status Neu, sonst Unbezahlt.',
     ],
-    en: ['New order', 'Line 3', 'Place the order', 'the order is New. Otherwise it is Unpaid.'],
+    en: ['New order', 'Quantity Sum', 'Place the order', 'the order is New. Otherwise it is Unpaid.'],
   },
   {
     url: '/admin/orders/1/shipments/0',

@@ -256,6 +256,7 @@ describe('reports', () => {
       SalesTax2: '0.60',
       SalesTax3: '0.00',
       TaxTotal: '5.00',
+      RefundTaxAmount: '0.00',
       OrderAmount: '2509.25',
     })
   })

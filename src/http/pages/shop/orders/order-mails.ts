@@ -1,0 +1,70 @@
+import { type MailConfig, mailsAre } from '../../../../access/mail/write.ts'
+import type { Caller } from '../../../../engine/caller.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import type { MailKind } from '../../../../shop/resources/order-mails/kinds.ts'
+import { placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
+import { readMails, sendAgain, writeMessage } from '../../../../shop/resources/order-mails/of-order.ts'
+import { BODY_LENGTH_MAX, readMessage, SUBJECT_LENGTH_MAX } from '../../../../shop/resources/order-mails/settings.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { textIn } from '../../../html/request.ts'
+import { idIn } from '../../frame/pages.ts'
+import type { Sent } from '../../frame/request.ts'
+import { mailKindTitles } from '../../records/order-words.ts'
+import type { OrderRequest } from './special.ts'
+
+export type OrderMailServices = CallerServices & { readonly config: MailConfig }
+
+/** The mails of an order among what became of it. */
+export async function mailRows(caller: Caller & CallerServices, orderId: number) {
+  return (await readMails(caller, orderId)).map((mail) => ({
+    at: mail.sentAt ?? mail.createdAt,
+    who: mail.recipient,
+    mail: {
+      ...mail,
+      title: mailKindTitles[mail.kind as MailKind],
+      canRepeat: mail.kind !== 'order-message' && mail.state !== 'waiting',
+    },
+  }))
+}
+
+export async function messagePage({ record: order, typed }: OrderRequest): Promise<HtmlPage> {
+  return {
+    template: '/pages/shop/orders/message',
+    title: t('Write to the customer of order {number}', { number: invoiceOf(order) }),
+    values: typed ?? {},
+    data: {
+      order,
+      placeholders: placeholders['order-message'],
+      lengthMax: { subject: SUBJECT_LENGTH_MAX, body: BODY_LENGTH_MAX },
+    },
+  }
+}
+
+export const messageSender =
+  (services: OrderMailServices) =>
+  async ({ caller, id, typed }: Sent<OrderRequest>) => {
+    requireMail(services)
+    const given = { subject: textIn(typed, 'Subject'), body: textIn(typed, 'Body') }
+    await writeMessage(
+      caller,
+      services.secrets,
+      id,
+      await readMessage(caller.db, services.config, caller.store.id, given),
+    )
+    return `/admin/orders/${id}?notice=message-written`
+  }
+
+export const repeater =
+  (services: OrderMailServices) =>
+  async ({ caller, id, params }: Sent<OrderRequest>) => {
+    requireMail(services)
+    await sendAgain(caller, id, idIn({ params }, 'mailId'))
+    return `/admin/orders/${id}?notice=message-written`
+  }
+
+function requireMail({ config }: OrderMailServices): void {
+  if (mailsAre(config) === 'none') throw new StoreFailure('invalid-state', 'This server cannot send mail')
+}

@@ -1,0 +1,139 @@
+import { harmless } from '../../../access/mail/render.ts'
+import type { Prepared } from '../../../access/mail/send.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { readRows } from '../../../engine/changing/write.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import type { Db } from '../../../foundation/database/client.ts'
+import type { Config } from '../../../foundation/process/settings.ts'
+import { isLocale, type Language, type Locale, languageOf } from '../../../foundation/texts/language.ts'
+import { readDate } from '../../../foundation/values/dates.ts'
+import { billedTo } from '../orders/buyer.ts'
+import { orderFigures } from '../orders/figures.ts'
+import { type OrderPageServices, orderPageAddress } from '../orders/order-page.ts'
+import { type OrderRecord, orders } from '../orders/orders.ts'
+import { parcelsOf } from '../orders/parcels.ts'
+import { signedAmount } from '../orders/payments.ts'
+import { invoiceOf } from '../orders/shown-invoice-number.ts'
+import { readCarriers, trackingLink } from '../orders/tracking.ts'
+import { rmaItemList } from '../rma/items.ts'
+import { readForeign, withoutLinks } from './addresses.ts'
+import type { MailKind } from './kinds.ts'
+import { filled, type MailText, readTexts } from './texts.ts'
+
+export type ComposingConfig = Pick<Config, 'mailFrom' | 'mailFromDomains' | 'publicUrl' | 'orderPageDays'>
+export type ComposingServices = OrderPageServices & { readonly config: ComposingConfig }
+
+interface Told {
+  readonly kind: MailKind
+  readonly orderId: number
+  /** Null: the newest of the order. */
+  readonly aboutId: number | null
+  /** Omitted: that of the customer. */
+  readonly locale?: Locale
+}
+
+const SUBJECT_LENGTH_MAX = 200
+
+/**
+ * Makes a mail of an order as it is now, in the language of its customer. `given`: what a person wrote; omitted: as the store has it. Null:
+ * what it tells of is there no more. Throws `not-found` for an unknown order.
+ */
+export async function compose(
+  services: ComposingServices,
+  caller: Caller & { readonly db: Db },
+  told: Told,
+  given?: MailText,
+): Promise<Prepared | null> {
+  const { db } = caller
+  const of = { storeId: caller.store.id, id: told.orderId }
+  const [json, row, store, isForeign, textOf] = await Promise.all([
+    getRecord(caller, orders, of.id),
+    db.order.findFirst({ where: of, select: { locale: true } }),
+    db.store.findUniqueOrThrow({ where: { id: of.storeId } }),
+    readForeign(db, of.storeId, services.config.publicUrl),
+    readTexts(db, of.storeId),
+  ])
+  const order: OrderRecord = JSON.parse(json)
+  const language = languageOf(told.locale ?? [row?.locale ?? '', store.documentLocale ?? ''].find(isLocale) ?? 'en-US')
+  const about = await aboutOf(caller, told, order, language)
+  if (about === null) return null
+  const { subject, body } =
+    given ?? (told.kind === 'order-message' ? { subject: '', body: '' } : textOf(told.kind, language.tag))
+  const values = {
+    order: plain(invoiceOf(order)),
+    name: plain(billedTo(order)),
+    total: language.format.money(order.OrderAmount, store.currency),
+    shop: plain(store.name),
+    page: pageOf(services, caller, order),
+    ...about,
+  }
+  return {
+    subject: withoutLinks(oneLine(filled(subject, values)), isForeign)
+      .slice(0, SUBJECT_LENGTH_MAX)
+      .toWellFormed(),
+    text: withoutLinks(`${filled(body, values)}\n\n-- \n${store.documentSeller || store.name}\n`, isForeign),
+    ...senderOf(services.config, store),
+  }
+}
+
+/** The shop's name with MAIL_FROM's address, or its own where the operator lets mails come from its domain; answers go to its own. */
+function senderOf(
+  { mailFrom, mailFromDomains }: ComposingConfig,
+  { name, mailReplyTo }: { name: string; mailReplyTo: string },
+) {
+  const isOwn = mailFromDomains.includes(mailReplyTo.replace(/^.*@/, '').toLowerCase())
+  const address = isOwn ? mailReplyTo : mailFrom?.address
+  return { ...(address && { from: { name: plain(name), address } }), ...(mailReplyTo && { replyTo: mailReplyTo }) }
+}
+
+function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+}
+
+/** What others chose: one line, of which no program makes a link. */
+function plain(text: unknown): string {
+  return harmless(oneLine(String(text)))
+}
+
+/** Empty: the order has no page, or none any more. */
+function pageOf(services: ComposingServices, { store, now }: Caller, { OrderID, OrderDate }: OrderRecord): string {
+  const placedAt = readDate(OrderDate, store.timeZone)?.instant.getTime() ?? 0
+  const isOver = now().getTime() - placedAt > services.config.orderPageDays * 86_400_000
+  return isOver ? '' : (orderPageAddress(services, store.id, OrderID) ?? '')
+}
+
+async function aboutOf(caller: Caller, { kind, aboutId }: Told, order: OrderRecord, { format }: Language) {
+  const { currency } = caller.store
+  const listed = (lines: readonly { quantity: number; name: unknown }[]) =>
+    lines.map(({ quantity, name }) => `${format.number(quantity)} × ${plain(name)}`).join('\n')
+  const { lines } = orderFigures(order, currency)
+  if (kind === 'parcel-sent') {
+    // The wire shows 0 for the id of an only shipment.
+    const isOnly = order.ShipmentList.length === 1
+    const parcel = parcelsOf(order, lines, new Map()).findLast(({ shipment, hasLeft }) =>
+      aboutId === null ? hasLeft : isOnly || shipment?.ShipmentID === aboutId,
+    )
+    if (!parcel?.hasLeft || parcel.shipment === null) return null
+    const code = parcel.shipment.ShipmentTrackingCode.trim()
+    const address = trackingLink(await readCarriers(caller), parcel.shipment) ?? ''
+    return { items: listed(parcel.lines), tracking: [plain(code), address].filter(Boolean).join('\n') }
+  }
+  if (kind === 'order-returned') {
+    const newest = { where: { storeId: caller.store.id, orderId: order.OrderID }, orderBy: { id: 'desc' } } as const
+    const rows = await readRows(caller, rmaItemList, aboutId ?? (await caller.db.rma.findFirst(newest))?.id ?? 0)
+    const items = rows.map((row) => ({
+      quantity: Number(row.receivedQuantity) || Number(row.restockQuantity),
+      name: row.name,
+    }))
+    return items.length === 0 ? null : { items: listed(items.filter(({ quantity }) => quantity > 0)) }
+  }
+  if (kind !== 'order-refunded') return { items: listed(lines) }
+  const refund = order.TransactionList.findLast((each) =>
+    aboutId === null ? signedAmount(each) < 0 : each.TransactionIndexID === aboutId,
+  )
+  const amount = refund === undefined ? 0 : -signedAmount(refund)
+  return amount <= 0 ? null : { items: listed(lines), amount: format.money(amount, currency) }
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../../engine/caller.ts'
+import { type Db, inTransaction } from '../../../foundation/database/client.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import type { Secrets } from '../../../foundation/values/secrets.ts'
+import type { MailText } from './texts.ts'
+
+type Asking = Caller & { readonly db: Db }
+
+/** The latest mails of an order, without their texts. */
+const MAILS_MAX = 50
+const known = { contentSealed: true } as const
+
+export type OrderMail = Awaited<ReturnType<typeof readMails>>[number]
+
+export function readMails({ db, store }: Asking, orderId: number) {
+  return db.mail.findMany({
+    where: { storeId: store.id, orderId },
+    orderBy: { id: 'desc' },
+    take: MAILS_MAX,
+    omit: known,
+  })
+}
+
+/** What a new mail to the customer of an order has, at the address of the order. Throws for an order without one (409). */
+async function addressed({ db, store, now }: Asking, orderId: number) {
+  const order = await db.order.findFirst({ where: { storeId: store.id, id: orderId }, select: { billingEmail: true } })
+  if (!order?.billingEmail) throw new StoreFailure('invalid-state', 'The order has no e-mail address')
+  const messageId = `<${randomUUID()}@${new URL(store.secureUrl).hostname}>`
+  const at = { nextAttemptAt: now(), createdAt: now() }
+  return { storeId: store.id, orderId, recipient: order.billingEmail, messageId, state: 'waiting', ...at }
+}
+
+/** Writes to the customer of an order what a person says, which was checked by `readMessage`. */
+export async function writeMessage(
+  caller: Asking,
+  secrets: Secrets,
+  orderId: number,
+  { subject, body }: MailText,
+): Promise<void> {
+  const data = {
+    ...(await addressed(caller, orderId)),
+    kind: 'order-message',
+    subject,
+    contentSealed: secrets.seal(body),
+  }
+  await caller.db.mail.create({ data })
+}
+
+/**
+ * Sends a mail of an order that is over again, as the order is now and to its address as it is now. The former one stays beside it. Throws
+ * for one that still waits, and for what a person wrote, of which nothing is kept (409).
+ */
+export async function sendAgain(caller: Asking, orderId: number, id: number): Promise<void> {
+  const mail = await addressed(caller, orderId)
+  await inTransaction(caller.db, async (tx) => {
+    const where = { id, storeId: caller.store.id, orderId, kind: { not: 'order-message' }, state: { not: 'waiting' } }
+    const former = await tx.mail.findFirst({ where })
+    const { count } = await tx.mail.updateMany({ where, data: { kind: 'order-message' } })
+    if (former === null || count === 0) throw new StoreFailure('invalid-state', 'This mail cannot be sent again')
+    await tx.mail.create({ data: { ...mail, kind: former.kind, aboutId: former.aboutId, subject: former.subject } })
+  })
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { insertRows } from '../../../engine/changing/write.ts'
+import { execute, inStoreTransaction, rowsInTurn } from '../../../foundation/database/client.ts'
+import { identifier, sql, storeId } from '../../../foundation/database/sql.ts'
+import { countryCodes } from '../../../foundation/texts/countries.ts'
+import { namedObject, text } from '../../../foundation/values/input.ts'
+import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
+
+// What a store says orders are charged beside their goods: taxes by where they go, and ways of shipping.
+
+/** Rows of a table. */
+export const ROWS_MAX = 200
+
+/** How names of states and methods are compared. */
+export const folded = (name: string) => name.trim().toLowerCase()
+
+const country = z.string().refine((code) => countryCodes.includes(code), 'must be chosen')
+
+function number(max: number, min = 0) {
+  const allowed = `must be a number from ${min} to ${max}`
+  return z.number(allowed).min(min, allowed).max(max, allowed)
+}
+
+/** Rows of which each is refused that `isRefused` finds among those before it. */
+function table<S extends z.ZodType>(
+  row: S,
+  name: string,
+  isRefused: (row: z.output<S>, other: z.output<S>) => boolean,
+) {
+  const rows = z.array(row).max(ROWS_MAX, `must be at most ${ROWS_MAX} rows`)
+  return rows.superRefine((all, context) => {
+    for (const [at, row] of all.entries()) {
+      const isSecond = all.slice(0, at).some((other) => isRefused(row, other))
+      if (isSecond)
+        context.addIssue({ code: 'custom', path: [at, name], message: 'does not fit another row of the same' })
+    }
+  })
+}
+
+const optional = <S extends z.ZodType>(schema: S) => z.literal('').or(schema)
+const amount = number(toNumber(ORDER_AMOUNT_MAX))
+
+const taxRule = namedObject({ country, state: optional(text(100)), rate: number(100), isIncluded: z.boolean() })
+const shippingRate = namedObject({
+  method: text(150),
+  country: optional(country),
+  basis: z.enum(['weight', 'amount'], 'must be chosen'),
+  from: amount,
+  price: amount,
+})
+
+export type TaxRule = z.output<typeof taxRule>
+export type ShippingRate = z.output<typeof shippingRate>
+
+/** The tables, by the names of their pages. */
+export const chargeTables = {
+  taxes: {
+    table: 'TaxRule',
+    order: sql`t."country", t."state"`,
+    action: 'tax-rules.changed',
+    rows: table(taxRule, 'country', (one, other) => {
+      return one.country === other.country && folded(one.state) === folded(other.state)
+    }),
+  },
+  shipping: {
+    table: 'ShippingRate',
+    order: sql`lower(t."method"), t."country", t."from"`,
+    action: 'shipping-rates.changed',
+    rows: table(shippingRate, 'from', (one, other) => {
+      const isSameWay = folded(one.method) === folded(other.method) && one.country === other.country
+      return isSameWay && (one.from === other.from || one.basis !== other.basis)
+    }),
+  },
+} as const
+
+export type ChargeTable = keyof typeof chargeTables
+type Row<Name extends ChargeTable> = Name extends 'taxes' ? TaxRule : ShippingRate
+
+/** The rows of a table: rules by country and state, prices by method, country and from the least on. */
+export async function readTable<Name extends ChargeTable>(
+  caller: Pick<Caller, 'db' | 'store'>,
+  name: Name,
+): Promise<Row<Name>[]> {
+  const { table, order } = chargeTables[name]
+  const found = await rowsInTurn<{ row: string }>(caller)`
+    SELECT (to_jsonb(t) - 'storeId' - 'id')::text AS "row" FROM ${identifier(table)} t
+    WHERE t."storeId" = ${storeId(caller.store)} ORDER BY ${order} LIMIT ${ROWS_MAX}::int`
+  return found.map(({ row }) => JSON.parse(row))
+}
+
+/** Replaces a table, to which nothing refers: orders keep what they were charged. `precondition` may refuse the rows as they are under the lock. */
+export async function replaceTable(
+  caller: Caller,
+  name: ChargeTable,
+  rows: readonly (TaxRule | ShippingRate)[],
+  { actor, precondition }: { readonly actor: Actor; readonly precondition: (stored: readonly object[]) => void },
+): Promise<void> {
+  const { table, action } = chargeTables[name]
+  const { id, name: target } = caller.store
+  await inStoreTransaction(caller, async (db) => {
+    // Concurrent changes run one after the other.
+    await db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR NO KEY UPDATE`
+    const tx = { ...caller, db }
+    precondition(await readTable(tx, name))
+    await execute(db)`DELETE FROM ${identifier(table)} WHERE "storeId" = ${id}::int`
+    await insertRows(
+      tx,
+      table,
+      rows.map((row) => ({ storeId: id, ...row })),
+    )
+    await recordAudit(db, caller.now, { actor, action, target, storeId: id, details: { rows: rows.length } })
+  })
+}
