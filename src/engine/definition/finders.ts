@@ -32,10 +32,15 @@ export const TYPED_MAX = 100
 const WORDS_MAX = 8
 /** An index of trigrams finds no part that is shorter, but beginnings of words. */
 const PART_MIN = 3
-/** Words of the newest records, among which a shorter part is looked for, and at first what many records may have. */
-const WALKED_MAX = 1_000
-/** As many may well be among those. */
-const FEW = WALKED_MAX / 10
+/** Words of the newest records, among which a shorter part is looked for. */
+const SHORT_WALKED = 1_000
+/** Words of the newest records that tell whether many have what is looked for, and how many of them then have it. */
+const SAMPLED = 4_000
+const COMMON_MIN = 32
+/** What many records have is looked for among so many words: an index would find tens of thousands first. */
+const WALKED_MAX = 150_000
+/** The most that words find, the newest. */
+const FOUND_MAX = 1_000
 /** Fewer digits are in too many telephone numbers. */
 const DIGITS_MIN = 5
 /** Without the code of a country or town, which people write or leave out. */
@@ -95,7 +100,7 @@ export function byWords(
       rank: RANK_BEGINNING,
       ids: (text, seeker, max) => {
         const words = wordsIn(text)
-        return words.length === 0 ? null : firstNewest(rowsFor(seeker), words, allOf(words, beginning), max)
+        return words.length === 0 ? null : firstNewest(rowsFor(seeker), words, beginning, max)
       },
       isCovered: (text) => isFoundInside(wordsIn(text)),
     },
@@ -105,8 +110,9 @@ export function byWords(
       ids: (text, seeker, max) => {
         const words = wordsIn(text)
         if (words.length === 0) return null
-        const [rows, parts] = [rowsFor(seeker), allOf(words, inside)]
-        return isFoundInside(words) ? firstNewest(rows, words, parts, max) : amongNewest(rows, parts)
+        const rows = rowsFor(seeker)
+        if (isFoundInside(words)) return firstNewest(rows, words, inside, max)
+        return amongNewest(rows, allOf(words, inside(unindexed)), SHORT_WALKED)
       },
     },
   ]
@@ -118,9 +124,10 @@ function byDigits(rowsFor: (seeker: Seeker) => Sql): Finder[] {
     rank: RANK_BEGINNING - more,
     ids: (text, seeker) => {
       const digits = phoneDigits(text, more)
-      return digits === null ? null : among(rowsFor(seeker), like(sql`${`%${digits} %`}`))
+      return digits === null ? null : among(rowsFor(seeker), sql`${indexed} LIKE ${`%${digits} %`}`)
     },
-    isCovered: () => more > 0,
+    // Digits alone are a part of words.
+    isCovered: (text) => more > 0 || /^[1-9]\d{2,7}$/.test(text),
   }))
 }
 
@@ -128,21 +135,29 @@ function among(rows: Sql, condition: Sql): Sql {
   return sql`SELECT w."recordId" AS "id" FROM ${rows} AND ${condition}`
 }
 
-function amongNewest(rows: Sql, condition: Sql): Sql {
+/** The newest first. */
+function amongNewest(rows: Sql, condition: Sql, walked: number): Sql {
   return sql`SELECT w."recordId" AS "id" FROM (
-    SELECT * FROM ${rows} ORDER BY w."recordId" DESC LIMIT ${constant(WALKED_MAX)}) w WHERE ${condition}`
+    SELECT * FROM ${rows} ORDER BY w."recordId" DESC LIMIT ${constant(walked)}) w WHERE ${condition}`
 }
 
 /**
- * Words that many records have are found in the newest ones already, in place of tens of thousands of which most are not asked for.
- * Numbers are rarely such.
+ * Words that many records have are found in the newest ones. Numbers are rarely such. "OFFSET 0" has those that few have found by the index
+ * first: a plan for the newest of them would walk all words.
  */
-function firstNewest(rows: Sql, words: readonly string[], condition: Sql, max: number): Sql {
-  if (max > FEW || !words.some((word) => /\p{L}/u.test(word))) return among(rows, condition)
-  return sql`WITH "newest" AS MATERIALIZED (${amongNewest(rows, condition)}),
-      "counted" AS MATERIALIZED (SELECT count(DISTINCT "id") >= ${constant(max)} AS "isEnough" FROM "newest")
-    SELECT "id" FROM "newest" WHERE (SELECT "isEnough" FROM "counted")
-    UNION ALL SELECT "id" FROM (${among(rows, condition)}) every WHERE NOT (SELECT "isEnough" FROM "counted")`
+function firstNewest(rows: Sql, words: readonly string[], matching: Matching, max: number): Sql {
+  const every = among(rows, allOf(words, matching(indexed)))
+  if (!Number.isFinite(max) || !words.some((word) => /\p{L}/u.test(word))) return every
+  const condition = allOf(words, matching(unindexed))
+  const enough = constant(Math.min(max, FOUND_MAX))
+  return sql`WITH "sample" AS MATERIALIZED (
+      SELECT count(*) >= ${constant(COMMON_MIN)} AS "isCommon" FROM (${amongNewest(rows, condition, SAMPLED)}) newest),
+    "walked" AS MATERIALIZED (
+      ${amongNewest(rows, sql`(SELECT "isCommon" FROM "sample") AND ${condition}`, WALKED_MAX)} LIMIT ${enough}),
+    "counted" AS MATERIALIZED (SELECT count(*) = ${enough} AS "isEnough" FROM "walked")
+    SELECT "id" FROM "walked" WHERE (SELECT "isEnough" FROM "counted")
+    UNION ALL SELECT "id" FROM (SELECT "id" FROM (${every} OFFSET 0) rare ORDER BY 1 DESC LIMIT ${enough}) every
+    WHERE NOT (SELECT "isEnough" FROM "counted")`
 }
 
 function allOf(words: readonly string[], condition: (spelling: string) => Sql): Sql {
@@ -150,9 +165,14 @@ function allOf(words: readonly string[], condition: (spelling: string) => Sql): 
   return join(conditions, ' AND ')
 }
 
-const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
-const beginning = (word: string) => like(sql`'% ' || btrim("folded"(${word})) || '%'`)
-const inside = (word: string) => like(sql`'%' || "folded"(${word}) || '%'`)
+/** Whether the text has a word in this spelling. */
+type Matching = (text: Sql) => (spelling: string) => Sql
+
+/** The same text, of which the index of trigrams is, and which takes a third as long to look through. */
+const indexed = sql`lower(w."words")`
+const unindexed = sql`w."words"`
+const beginning: Matching = (text) => (word) => sql`${text} LIKE '% ' || btrim("folded"(${word})) || '%'`
+const inside: Matching = (text) => (word) => sql`${text} LIKE '%' || "folded"(${word}) || '%'`
 
 /** Whether an index finds words that have these inside. */
 function isFoundInside(words: readonly string[]): boolean {

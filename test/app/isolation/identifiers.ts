@@ -34,6 +34,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/developers/inbox/:name/:messageId': ({ inbox }) => inbox.messageId,
   '/developers/applications/:id/calls/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/account/orders/:id': ofService('Orders'),
+  '/account/orders/:id/credit-notes/:transactionId': firstTransaction,
   '/admin/people/:id': ({ userId }) => userId,
   '/admin/people/invitations/:id': ({ invitationId }) => invitationId,
   '/admin/people/roles/:id': ({ roleId }) => roleId,

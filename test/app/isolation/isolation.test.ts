@@ -389,7 +389,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
 
 /** Those that name nothing, or only what is everybody's, such as the public key of an application. */
 const nameless = `
-GET /  GET /llms.txt  GET /.well-known/security.txt  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
+GET /  GET /llms.txt  GET /.well-known/security.txt  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  POST /account/sign-in/link  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
 GET /admin/orders/lines.csv  GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/carriers  POST /admin/settings/carriers  GET /admin/settings/documents  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods  GET /admin/settings/returns  GET /admin/settings/shipping  GET /admin/settings/taxes
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers

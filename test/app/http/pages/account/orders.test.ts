@@ -150,15 +150,15 @@ describe('the link that a customer asks for', () => {
     await shop.add('/Customers', { Email: disabled, Password: 'secret words', Enabled: false })
     await ask('first@home.example')
     const sent = async (email: string) => {
-      let answer: Awaited<ReturnType<typeof ask>> | undefined
+      const answers: [number, string][] = []
       const statements = await statementsOf(async () => {
-        answer = await ask(email)
+        const { statusCode, body } = await ask(email)
+        answers.push([statusCode, body])
       })
-      const texts = statements.map(({ text }) => text).filter((text) => !text.includes('pg_notify'))
-      return [answer?.statusCode, answer?.body, texts]
+      return [answers, statements.map(({ text }) => text).filter((text) => !text.includes('pg_notify'))]
     }
     const first = await sent(known)
-    expect(first[0]).toBe(204)
+    expect(first[0]).toEqual([[204, '']])
     for (const email of [disabled, unknown]) expect(await sent(email)).toEqual(first)
     const { db } = server.services
     const where = { recipient: { in: [known, disabled, unknown] } }
@@ -399,16 +399,8 @@ describe('a customer', () => {
     const person = await customerIn(customer)
     const { body } = await person.open(`/account/orders/${id}`)
     const words = body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-    const told = [
-      '$30.00 Card',
-      '$10.00 Voucher',
-      `Return ${returned}`,
-      '1 × Lamp 1 received',
-      'Amount $19.25',
-      '1 × Lamp: $18.50',
-      'Other $0.75',
-    ]
-    for (const part of told) expect(words).toContain(part)
+    const told = `$30.00 Card,$10.00 Voucher,Return ${returned},1 × Lamp 1 received,Amount $19.25,1 × Lamp: $18.50,Other $0.75`
+    for (const part of told.split(',')) expect(words).toContain(part)
     expect(words).not.toMatch(/17\.00|scratched/)
 
     const links = [...body.matchAll(/href="(\/account\/orders\/[^"]+)"/g)].map(([, href]) => href ?? '')

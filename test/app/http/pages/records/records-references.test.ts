@@ -159,6 +159,16 @@ describe('suggestions', () => {
     expect(await ask('products', 'am')).toEqual([200, []])
     expect(await ask('products', 'lam')).toEqual([200, [{ ID: lamp, Name: 'LAMP · Lamp' }]])
   })
+
+  test('that many records have are looked for among the newest until there are enough, else by an index', async () => {
+    const add = (from: number, to: number) => server.services.db.$executeRaw`
+      INSERT INTO "SearchText" SELECT ${shop.store.id}, 'Products', n, 0, 0, ' lamp ' FROM generate_series(${from}::int, ${to}::int) n`
+    const list = async () => (await merchant.open('/admin/products?find=lam')).body
+    await add(1001, 1900)
+    expect(await list()).toContain(`/admin/products/${lamp}"`)
+    await add(1901, 2000)
+    expect(await list()).toContain('No products fit')
+  })
 })
 
 describe('an amount', () => {

@@ -214,15 +214,8 @@ describe('the search', () => {
     const kept = () => db.$queryRaw<object[]>`SELECT * FROM "SearchText" ORDER BY 1, 2, 3, 4, 5`
     const before = await kept()
     expect(before).toEqual(await db.$queryRaw`SELECT * FROM "WordsOfRecords" ORDER BY 1, 2, 3, 4, 5`)
-    const byPlace: readonly (readonly [list: string, place: string])[] = [
-      ['/admin/orders', 'München'],
-      ['/admin/orders', 'malmoe'],
-      ['/admin/customers', '24937'],
-    ]
-    for (const [list, place] of byPlace) {
-      expect((await merchant.open(`${list}?${new URLSearchParams({ find: place })}`)).body).toMatch(
-        />1 (order|customer)</,
-      )
+    for (const found of ['orders?find=München', 'orders?find=malmoe', 'customers?find=24937']) {
+      expect((await merchant.open(encodeURI(`/admin/${found}`))).body).toMatch(/>1 (order|customer)</)
     }
 
     await db.$executeRaw`UPDATE "SearchText" SET "words" = 'old' WHERE "source" IN (0, 1) OR "service" = 'GiftRegistries'`
