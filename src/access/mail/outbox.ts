@@ -14,7 +14,8 @@ export interface OutboxReader {
 
 function readableBy({ identityId, storeId }: OutboxReader) {
   const own = { identityId }
-  return { OR: storeId === null ? [own] : [own, { storeId, kind: { in: kindsOf('customer') } }] }
+  if (storeId === null) return own
+  return { OR: [own, { storeId, kind: { in: kindsOf('customer') } }, { storeId, orderId: { not: null } }] }
 }
 
 /** Lists mails without their content, the newest first, from before the one with the id `before`. */
