@@ -14,8 +14,13 @@ export interface OutboxReader {
 
 function readableBy({ identityId, storeId }: OutboxReader) {
   const own = { identityId }
+  if (storeId === null) return own
   return {
-    OR: storeId === null ? [own] : [own, { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } }],
+    OR: [
+      own,
+      { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } },
+      { storeId, orderId: { not: null } },
+    ],
   }
 }
 

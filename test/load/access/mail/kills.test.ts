@@ -104,7 +104,7 @@ test.each(queues)(
       ...serverKeys,
     })
     const areSent = async () => expect(await db.mail.count({ where: { state: 'sent' } })).toBe(MAILS)
-    await vi.waitFor(areSent, { timeout: 60_000, interval: 200 })
+    await vi.waitFor(areSent, { timeout: KILLS * 3_000, interval: 200 })
     const arrived = places.flatMap(({ receiver }) => {
       return receiver.mails.map(({ to, headers }) => `${to.join()} ${headers.get('message-id')}`)
     })

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { updateRecord } from '../../../../../src/engine/changing/change.ts'
+import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { sharedServer } from '../../../../support/store.ts'
+import { importInto } from '../../../engine/transfer/fixture.ts'
 import { envelope, post, request } from '../../../http/soap/support.ts'
 import { openTelling } from './fixture.ts'
 
@@ -108,6 +111,16 @@ describe('by REST', () => {
       payload: { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID: shop.lamp, ItemQuantity: 1 }] },
     })
     expect([await shop.told(id), await shop.told(Number(placed.json().Value))]).toEqual([['order-placed'], []])
+  })
+
+  test('nobody is told by imports, CSV files, bulk changes and putting back', async () => {
+    const id = await shop.order()
+    await updateRecord({ ...shop.caller, importId: 1 }, orders, id, sent)
+    const [record] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const line = { service: 'Orders', record: { ...record, OrderStatusID: 5, ...paid(40) } }
+    const { counts, refused } = await importInto(server, shop, [line])
+    expect({ counts, refused }).toMatchObject({ counts: { stored: 1 }, refused: [] })
+    expect(await shop.told(id)).toEqual(['order-placed'])
   })
 
   test('nobody is told of an old order, nor where there is no address', async () => {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findMail } from '../../../../../src/access/mail/outbox.ts'
 import { boundReasons, perDay } from '../../../../../src/shop/resources/order-mails/send.ts'
 import { openMailReceiver } from '../../../../support/mail-receiver.ts'
+import { servicesOn } from '../../../../support/services.ts'
 import { shared } from '../../../../support/shared.ts'
 import { sharedServer } from '../../../../support/store.ts'
 import { notice, senderOf as peopleSenderOf, write } from '../../../access/mail/fixture.ts'
@@ -114,6 +116,25 @@ describe('a mail of an order', () => {
       ['sent', ''],
       ['failed', 'What it tells of is there no more'],
     ])
+  })
+
+  test('is shown to owners alone in a sandbox that sends nothing, and of a test store to nobody but its developer', async () => {
+    await shop.order()
+    const other = await openTelling(server, ['order-placed'])
+    await other.order()
+    await db.testStore.create({ data: { storeId: other.store.id, state: 'ready', createdAt: new Date(noon) } })
+    await sender.runDue()
+    expect(receiver.mails).toHaveLength(1)
+    expect((await other.mails()).map(({ state }) => state)).toEqual(['shown'])
+    await shop.order()
+    const sandbox = senderOf({ ...server.services, config: servicesOn(db).config })
+    await sandbox.runDue()
+    expect(receiver.mails).toHaveLength(1)
+    const id = (await shop.mails()).at(-1)?.id ?? 0
+    const services = { db, secrets: server.services.secrets, config: servicesOn(db).config }
+    const read = (storeId: number) => findMail(services, { identityId: 0, storeId }, id)
+    expect((await read(shop.store.id))?.text).toMatch(/^Hello Ada,/)
+    expect(await read(other.store.id)).toBeNull()
   })
 
   test('that waits for a week is given up, and one that is refused for good is not sent again', async () => {
