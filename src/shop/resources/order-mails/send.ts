@@ -47,7 +47,7 @@ async function prepareOne(services: OrderMailServices, mail: OrderMail): Promise
     await db.mail.updateMany({ where: claimed(mail), data: { process: null, ...data } })
     return null
   }
-  const giveUp = (reason: string) => end({ state: 'failed', reason, contentSealed: null })
+  const giveUp = (problem: string) => end({ state: 'failed', reason: problem, contentSealed: null })
   if (now().getTime() - mail.createdAt.getTime() > GIVEN_UP_MS) return giveUp('It has waited for a week')
   const isShown = mailsAre(config) === 'shown' || !(await mayReach(services, mail))
   if (!isShown && !(await isWithinBounds(services, mail))) return null
