@@ -21,6 +21,8 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/orders/:id/shipments/:shipmentId': firstShipment,
   '/admin/orders/:id/payments/:transactionId': firstTransaction,
+  '/admin/orders/:id/credit-notes/:transactionId': firstTransaction,
+  '/admin/orders/:id/mails/:mailId': ({ mailId }) => mailId,
   '/admin/stores/:id': ({ store }) => store.id,
   '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,

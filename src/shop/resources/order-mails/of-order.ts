@@ -49,15 +49,17 @@ export async function writeMessage(
 
 /**
  * Sends a mail of an order that is over again, as the order is now and to its address as it is now. The former one stays beside it. Throws
- * for one that still waits, and for what a person wrote, of which nothing is kept (409).
+ * for one that the order does not have (404), that still waits, or that a person wrote, of which nothing is kept (409).
  */
 export async function sendAgain(caller: Asking, orderId: number, id: number): Promise<void> {
   const mail = await addressed(caller, orderId)
   await inTransaction(caller.db, async (tx) => {
-    const where = { id, storeId: caller.store.id, orderId, kind: { not: 'order-message' }, state: { not: 'waiting' } }
-    const former = await tx.mail.findFirst({ where })
+    const own = { id, storeId: caller.store.id, orderId }
+    const former = await tx.mail.findFirst({ where: own })
+    if (former === null) throw new StoreFailure('not-found', 'The order has no such mail')
+    const where = { ...own, kind: { not: 'order-message' }, state: { not: 'waiting' } }
     const { count } = await tx.mail.updateMany({ where, data: { kind: 'order-message' } })
-    if (former === null || count === 0) throw new StoreFailure('invalid-state', 'This mail cannot be sent again')
+    if (count === 0) throw new StoreFailure('invalid-state', 'This mail cannot be sent again')
     await tx.mail.create({ data: { ...mail, kind: former.kind, aboutId: former.aboutId, subject: former.subject } })
   })
 }

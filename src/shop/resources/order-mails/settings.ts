@@ -21,6 +21,20 @@ export const storeTexts = causedKinds.flatMap((kind) =>
   textTags.map((locale) => ({ kind, locale, end: `.${kind}.${locale}` })),
 )
 
+/** What people write by themselves. */
+export const messageTexts = [{ kind: 'order-message', end: '' }] as const
+
+function shapeOf(texts: readonly { readonly end: string }[]) {
+  const fieldsOf = ({ end }: { readonly end: string }) => ({
+    [`Subject${end}`]: text(SUBJECT_LENGTH_MAX),
+    [`Body${end}`]: lines(BODY_LENGTH_MAX),
+  })
+  const shape: Record<string, z.ZodType<string>> = Object.assign({}, ...texts.map(fieldsOf))
+  return z.object(shape)
+}
+
+const [storeShape, messageShape] = [shapeOf(storeTexts), shapeOf(messageTexts)]
+
 /**
  * Reads the fields of texts, of which `Subject` is one line and `Body` several. Throws a 400 that names what is wrong with each: also
  * placeholders that mean nothing, and links to other hosts.
@@ -28,20 +42,22 @@ export const storeTexts = causedKinds.flatMap((kind) =>
 export async function readWritten(
   { db, config }: Pick<Services, 'db' | 'config'>,
   storeId: number,
-  texts: readonly { readonly kind: MailKind; readonly end: string }[],
+  texts: typeof storeTexts | typeof messageTexts,
   form: Readonly<Record<string, unknown>>,
 ): Promise<MailText[]> {
   const isForeign = await readForeign(db, storeId, config.publicUrl)
-  const wanted = ({ kind }: { kind: MailKind }, schema: z.ZodType<string>) =>
-    schema.superRefine((given, context) => {
-      const problem = problemIn(given, kind, isForeign)
-      if (problem) context.addIssue(problem)
-    })
-  const shape = texts.flatMap((each) => [
-    [`Subject${each.end}`, wanted(each, text(SUBJECT_LENGTH_MAX))],
-    [`Body${each.end}`, wanted(each, lines(BODY_LENGTH_MAX))],
-  ])
-  const read = readInput(z.object(Object.fromEntries(shape)), form) as Record<string, string>
+  const read = readInput(texts === storeTexts ? storeShape : messageShape, form)
+  const faults = texts.flatMap(({ kind, end }) =>
+    [`Subject${end}`, `Body${end}`].flatMap((field) => {
+      const problem = problemIn(read[field] ?? '', kind, isForeign)
+      return problem === undefined ? [] : [{ field, problem }]
+    }),
+  )
+  const [first] = faults
+  if (first !== undefined) {
+    const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+    throw new StoreFailure('invalid-value', message, { field: first.field, faults, status: 400 })
+  }
   return texts.map(({ end }) => ({ subject: read[`Subject${end}`] ?? '', body: read[`Body${end}`] ?? '' }))
 }
 

@@ -1,10 +1,16 @@
+import { allows } from '../../../../access/applications/privileges.ts'
 import { type MailConfig, mailsAre } from '../../../../access/mail/write.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { type MailKind, placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
 import { readMails, sendAgain, writeMessage } from '../../../../shop/resources/order-mails/of-order.ts'
-import { BODY_LENGTH_MAX, readWritten, SUBJECT_LENGTH_MAX } from '../../../../shop/resources/order-mails/settings.ts'
+import {
+  BODY_LENGTH_MAX,
+  messageTexts,
+  readWritten,
+  SUBJECT_LENGTH_MAX,
+} from '../../../../shop/resources/order-mails/settings.ts'
 import type { MailText } from '../../../../shop/resources/order-mails/texts.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -20,7 +26,7 @@ export type OrderMailServices = CallerServices & { readonly config: MailConfig }
 export async function mailRows(caller: Caller & CallerServices, orderId: number) {
   return (await readMails(caller, orderId)).map((mail) => ({
     at: mail.sentAt ?? mail.createdAt,
-    who: mail.recipient,
+    who: allows(caller.privileges, 'Customers', 'read') ? mail.recipient : '',
     mail: {
       ...mail,
       title: mailKindTitles[mail.kind as MailKind],
@@ -46,7 +52,7 @@ export const messageSender =
   (services: OrderMailServices) =>
   async ({ caller, id, typed }: Sent<OrderRequest>) => {
     requireMail(services)
-    const [message] = await readWritten(services, caller.store.id, [{ kind: 'order-message', end: '' }], typed)
+    const [message] = await readWritten(services, caller.store.id, messageTexts, typed)
     await writeMessage(caller, services.secrets, id, message as MailText)
     return `/admin/orders/${id}?notice=message-written`
   }

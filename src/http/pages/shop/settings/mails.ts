@@ -33,15 +33,17 @@ const address = '/admin/settings/mails'
 /** The texts of a language are tried out in its first locale. */
 const languages: Readonly<Record<(typeof textTags)[number], Locale>> = { en: 'en-US', de: 'de-DE' }
 
+const answering = namedObject({ ReplyTo: emailInput })
+
 /** Adds the page of the mails that customers get, with a preview of each, and of the address to which they answer. */
 export function mailSettingsPages(app: FastifyInstance, services: MailSettingsServices): void {
   savedPage(app, services, { privilege: 'Settings', path: address, pageOf: mailsPage, save })
-  const reading = storePages(adminPages(app, ['Settings', 'read'], ['Orders', 'read']), services)
+  const reading = storePages(adminPages(app, ['Settings', 'read'], ['Orders', 'read'], ['Customers', 'read']), services)
   reading.page(`${address}/preview`, (asked) => previewPage(asked, services))
   const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
   const again = (asked: PageRequest) => mailsPage(asked, services)
   form(`${address}/reply-to`, (asked, { request }) => replyTo(asked, services, request), again)
-  const trying = storePages(adminPages(app, ['Settings', 'write'], ['Orders', 'read']), services)
+  const trying = storePages(adminPages(app, ['Settings', 'write'], ['Orders', 'read'], ['Customers', 'read']), services)
   const show = (asked: PageRequest) => previewPage(asked, services)
   trying.form(`${address}/preview`, (asked, { request }) => sendTest(asked, services, request), show)
 }
@@ -102,7 +104,7 @@ async function replyTo(
     await saveReplyTo(services, storeId, { address: given, until, code }, actorOf(request))
     return `${address}?notice=settings-saved`
   }
-  const { ReplyTo: to } = readInput(namedObject({ ReplyTo: emailInput }), { ReplyTo: given })
+  const { ReplyTo: to } = readInput(answering, { ReplyTo: given })
   const proof = proofOf(services, storeId, to)
   const data = {
     storeName,

@@ -58,12 +58,14 @@ test('the options of a line read as options on every page of an order and its re
   await shipOne()
   await returnOne()
   const [{ ShipmentID: shipmentId }] = (await scene.order()).ShipmentList
+  const refundId = await pay({ TransactionType: 'Refund', TransactionAmount: 1 })
   const ids: Record<string, unknown> = { id: 1, rmaId: 1, transactionId, shipmentId }
   const roles = readFileSync('test/app/http/pages/roles.txt', 'utf8')
   // Others show what is stored, so that it can be changed.
   const shown = /^GET (\/admin\/orders\/:id(?!\S*\/(?:fields|edit|history|events))\S*):/gm
   const named = []
   for (const [, route = ''] of roles.matchAll(shown)) {
+    if (route.includes('credit-notes')) ids.transactionId = refundId
     const { statusCode, body } = await scene.merchant.open(route.replaceAll(/:(\w+)/g, (_, name) => `${ids[name]}`))
     const text = textOf(body.split('id="timeline"')[0] ?? '')
     const isRaw = /&lt;b|&amp;nbsp;|&amp;#36;| - -?\$/i.test(text)
