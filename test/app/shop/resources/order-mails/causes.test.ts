@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { updateRecord } from '../../../../../src/engine/changing/change.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { sharedServer } from '../../../../support/store.ts'
@@ -115,7 +116,7 @@ describe('by REST', () => {
 
   test('nobody is told by imports, CSV files, bulk changes and putting back', async () => {
     const id = await shop.order()
-    await updateRecord({ ...shop.caller, importId: 1 }, orders, id, sent)
+    await updateRecord({ ...(await operatorCaller(server.services, shop.store.id)), importId: 1 }, orders, id, sent)
     const [record] = (await shop.call('GET', `/Orders/${id}`)).json()
     const line = { service: 'Orders', record: { ...record, OrderStatusID: 5, ...paid(40) } }
     const { counts, refused } = await importInto(server, shop, [line])
