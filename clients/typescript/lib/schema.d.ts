@@ -7097,7 +7097,7 @@ export interface components {
         CountOnly: 1 | 0 | -1;
         /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
         Cursor: string;
-        /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+        /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
         Handling: string;
         /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
         IdempotencyKey: string;
@@ -7176,7 +7176,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -7215,7 +7215,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -7261,7 +7261,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -7289,7 +7289,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7328,7 +7328,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7364,7 +7364,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7401,7 +7401,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7433,7 +7433,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7479,7 +7479,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7525,7 +7525,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7693,7 +7693,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7769,7 +7769,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -7808,7 +7808,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -7854,7 +7854,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -7882,7 +7882,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7921,7 +7921,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -7957,7 +7957,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8119,7 +8119,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8205,7 +8205,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -8244,7 +8244,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -8300,7 +8300,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -8328,7 +8328,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8367,7 +8367,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8403,7 +8403,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8565,7 +8565,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8639,7 +8639,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -8678,7 +8678,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -8722,7 +8722,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -8750,7 +8750,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8789,7 +8789,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8825,7 +8825,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -8931,7 +8931,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9047,7 +9047,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -9086,7 +9086,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -9172,7 +9172,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -9200,7 +9200,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9239,7 +9239,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9275,7 +9275,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9350,7 +9350,7 @@ export interface operations {
                 name?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -9427,7 +9427,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9459,7 +9459,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9505,7 +9505,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9548,7 +9548,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9585,7 +9585,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9617,7 +9617,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9663,7 +9663,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9709,7 +9709,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9752,7 +9752,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9789,7 +9789,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9821,7 +9821,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9867,7 +9867,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9913,7 +9913,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9956,7 +9956,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -9988,7 +9988,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10034,7 +10034,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10080,7 +10080,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10123,7 +10123,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10155,7 +10155,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10201,7 +10201,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10247,7 +10247,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10290,7 +10290,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10322,7 +10322,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10368,7 +10368,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10414,7 +10414,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10457,7 +10457,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10489,7 +10489,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10535,7 +10535,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10581,7 +10581,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10624,7 +10624,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10656,7 +10656,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10702,7 +10702,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10748,7 +10748,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10791,7 +10791,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10823,7 +10823,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10869,7 +10869,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -10915,7 +10915,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11009,7 +11009,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -11048,7 +11048,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -11106,7 +11106,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -11134,7 +11134,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11173,7 +11173,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11209,7 +11209,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11284,7 +11284,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -11312,7 +11312,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11409,7 +11409,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -11469,7 +11469,7 @@ export interface operations {
                 billingemail?: string | string[];
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -11497,7 +11497,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11536,7 +11536,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11577,7 +11577,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11609,7 +11609,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11655,7 +11655,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11701,7 +11701,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11744,7 +11744,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11776,7 +11776,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11822,7 +11822,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11868,7 +11868,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11911,7 +11911,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11943,7 +11943,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -11989,7 +11989,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12035,7 +12035,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12078,7 +12078,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12110,7 +12110,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12156,7 +12156,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12202,7 +12202,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12315,7 +12315,7 @@ export interface operations {
                 billingemail?: string | string[];
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12408,7 +12408,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12436,7 +12436,7 @@ export interface operations {
             header: {
                 /** @description A text of the caller, new for every order, such as a UUID. It stands for the order of the application in the store as long as the order is there: a request that repeats it gets that order again. */
                 "Idempotency-Key": components["parameters"]["CheckoutKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12463,7 +12463,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12554,7 +12554,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12593,7 +12593,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12653,7 +12653,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12681,7 +12681,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12720,7 +12720,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12756,7 +12756,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12793,7 +12793,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -12881,7 +12881,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12920,7 +12920,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -12978,7 +12978,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -13006,7 +13006,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13045,7 +13045,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13081,7 +13081,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13118,7 +13118,7 @@ export interface operations {
                 $orderby?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13200,7 +13200,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -13256,7 +13256,7 @@ export interface operations {
                 dateupdatedend?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -13284,7 +13284,7 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13323,7 +13323,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13359,7 +13359,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13426,7 +13426,7 @@ export interface operations {
                 name?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -13452,7 +13452,7 @@ export interface operations {
                 $select?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13480,7 +13480,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13509,7 +13509,7 @@ export interface operations {
                 $select?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13537,7 +13537,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13565,7 +13565,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13606,7 +13606,7 @@ export interface operations {
                 $select?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13635,7 +13635,7 @@ export interface operations {
                 $select?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13665,7 +13665,7 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
@@ -13706,7 +13706,7 @@ export interface operations {
                 $select?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
@@ -13738,7 +13738,7 @@ export interface operations {
                 $select?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. `notify=none`: customers get no mails of what the change does with their orders. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path?: never;

@@ -68,6 +68,7 @@ async function shown(asked: OrderRequest, state: Refundable, values: Form, goods
     title: t('Refund of order {number}', { number: invoiceOf(order) }),
     values: goods === null ? values : { ...values, TransactionAmount: writing.typed(goods.amount) },
     data: {
+      order,
       lines,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returnId: returnIdIn(asked),
