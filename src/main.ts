@@ -75,6 +75,15 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 
 type Logging = Pick<DatabaseServices, 'log' | 'outageLines'>
 
+/** What sends mails to people, and to customers of their orders, which a sandbox shows alone. */
+function mailsOf(sending: Parameters<typeof createMails>[0] & Parameters<typeof createOrderMails>[0]) {
+  const fate = mailsAre(sending.config)
+  return {
+    mails: fate === 'sent' ? createMails(sending) : null,
+    orderMails: fate === 'none' ? null : createOrderMails(sending),
+  }
+}
+
 /** The parts of the process, in the order in which they start; they stop in reverse order. */
 async function start(config: Config, logging: Logging, parts: Shutdown): Promise<void> {
   const { database, basis, background, sandbox, metrics } = await open(config, logging, parts)
@@ -88,8 +97,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  const sending = { ...background, config, metrics: createMailMetrics(metrics.registry) }
-  const mails = mailsAre(config) === 'sent' ? createMails(sending) : null
+  const { mails, orderMails } = mailsOf({ ...background, config, metrics: createMailMetrics(metrics.registry) })
   const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
   parts.add('the listening connection', listener)
   await storeDerivedSecrets(background)
@@ -98,11 +106,9 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))
   parts.add('the webhook dispatcher', dispatcher)
   if (mails) parts.add('the mails', mails)
-  if (mailsAre(config) !== 'none') parts.add('the mails of orders', createOrderMails(sending))
-  const sweeps = {
-    ...sweepsByAge(background, config),
-    ...(await archivedSweeps({ ...background, url: directUrl }, config)),
-  }
+  if (orderMails) parts.add('the mails of orders', orderMails)
+  const archived = await archivedSweeps({ ...background, url: directUrl }, config)
+  const sweeps = { ...sweepsByAge(background, config), ...archived }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))

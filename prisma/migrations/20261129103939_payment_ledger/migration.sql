@@ -92,7 +92,7 @@ CREATE VIEW "PaymentShown" AS
   SELECT e."storeId", e."id", e."orderId", e."transactionId", e."occurredAt", e."bookedAt", e."isLate", e."amount", e."method", e."reference", e."tax",
     coalesce(e."invoice", "shownInvoice"(o."invoicePrefix", o."invoiceNumber"), '') AS "invoice",
     coalesce(e."customer", "buyerName"(o."details"), '') AS "customer",
-    coalesce(e."creditNote", x."creditNotePrefix" || x."creditNoteNumber", '') AS "creditNote", o."id" IS NOT NULL AS "hasOrder"
+    CASE WHEN e."amount" < 0 THEN coalesce(e."creditNote", x."creditNotePrefix" || x."creditNoteNumber", '') ELSE '' END AS "creditNote", o."id" IS NOT NULL AS "hasOrder"
   FROM "PaymentEntry" e
   LEFT JOIN "Order" o ON o."storeId" = e."storeId" AND o."id" = e."orderId"
   LEFT JOIN "OrderTransaction" x ON x."storeId" = e."storeId" AND x."id" = e."transactionId";

@@ -7,7 +7,7 @@ import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
 
 /** First segments that the server itself uses: those of its routes, which a test compares. */
 export const OWN_ADDRESSES =
-  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /llms.txt, /metrics, /oauth, /openapi.json, /operator, /order, /readyz, /records.xsd'
+  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /llms.txt, /logo, /metrics, /oauth, /openapi.json, /operator, /order, /readyz, /records.xsd'
 
 export const NAMESPACE_LENGTH_MAX = 255
 

@@ -47,8 +47,7 @@ const wrongAmounts = `
     AND ${[2, ...Object.keys(byDecimals).map(Number)].map((each) => `o."orderAmount" <> ${sumOfParts(each)}`).join(' AND ')}`
 
 /** Highest numbers of a feed's events that may be missing because of their age. */
-const deletedThrough = `
-  coalesce((SELECT max(c."deletedThrough") FROM "EventCut" c WHERE c."storeId" = e."storeId"), 0)`
+const deletedThrough = `coalesce((SELECT max(c."deletedThrough") FROM "EventCut" c WHERE c."storeId" = e."storeId"), 0)`
 
 /** White space as String.prototype.trim() takes it off, and with it every SKU that is given. */
 const blanks = String.raw`U&'\0009\000A\000B\000C\000D\0020\00A0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200A\2028\2029\202F\205F\3000\FEFF'`
@@ -336,12 +335,11 @@ async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<st
     FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace ORDER BY conrelid::regclass::text, conname`)
   return unionOf(keys, ({ table, columns, target, targetColumns }) => {
     const column = columns.at(-1)
-    const isSet = columns.map((each) => `c.${each} IS NOT NULL`).join(' AND ')
     const isTarget = columns.map((each, index) => `p.${targetColumns[index]} = c.${each}`).join(' AND ')
     return `
       SELECT (to_jsonb(c) ->> 'storeId')::int AS "storeId", concat('${bare(table)} ', to_jsonb(c) ->> 'id') AS "record",
         concat('${bare(column)} ', c.${column}, ' is no ${bare(target)}') AS "found"
-      FROM ${table} c WHERE ${isSet} AND NOT EXISTS (SELECT FROM ${target} p WHERE ${isTarget})`
+      FROM ${table} c WHERE num_nulls(${columns.map((each) => `c.${each}`).join(', ')}) = 0 AND NOT EXISTS (SELECT FROM ${target} p WHERE ${isTarget})`
   })
 }
 
@@ -371,11 +369,10 @@ function underOtherKeys(): string {
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
 function highestIds(): string {
-  const tables = servedTables.difference(new Set(['OrderStatus']))
   const ofTable = (table: string) =>
     `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`
   const ofLists = resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"'))
-  return [...Array.from(tables, ofTable), ...ofLists].join(' UNION ALL ')
+  return [...Array.from(servedTables.difference(new Set(['OrderStatus'])), ofTable), ...ofLists].join(' UNION ALL ')
 }
 
 function unionOf<T>(items: Iterable<T>, sqlOf: (item: T) => string): string {
@@ -395,10 +392,9 @@ function nestedIds(fields: FieldSet, from: string, details: string, depth = 0): 
           details: item,
           id: `(${item} ->> '${field.key}')::int`,
         }
-    const isCounted = field.key !== undefined && field.keyFrom === 'counter'
-    const own = isCounted
-      ? [`SELECT t."storeId", '${ROW_COUNTER}', max(${inside.id}) FROM ${inside.from} GROUP BY t."storeId"`]
-      : []
-    return [...own, ...nestedIds(field.fields, inside.from, inside.details, depth + 1)]
+    const nested = nestedIds(field.fields, inside.from, inside.details, depth + 1)
+    if (field.key === undefined || field.keyFrom !== 'counter') return nested
+    const own = `SELECT t."storeId", '${ROW_COUNTER}', max(${inside.id}) FROM ${inside.from} GROUP BY t."storeId"`
+    return [own, ...nested]
   })
 }

@@ -323,8 +323,6 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
 
 /** Checks imported orders, keeps shipments and lines consistent, tells of new ones and of the status, and numbers refunds. */
 export async function orderEffects(changes: readonly Change[]): Promise<void> {
-  const [first] = changes
-  if (first === undefined) return
   const imported = changes.filter(({ kind }) => kind === 'import')
   if (imported.length > 0) await checkImported(imported)
   for (const change of changes) {
@@ -337,7 +335,8 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
   const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
-  if (paying.length > 0) await numberRefunds(first.caller, paying.flatMap(newRefunds))
+  const [paid] = paying
+  if (paid) await numberRefunds(paid.caller, paying.flatMap(newRefunds))
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */

@@ -91,7 +91,7 @@ describe('a session is found', () => {
       id: customerId,
       email: `ada-${customerId}@customers.example`,
       name: 'Ada Lovelace',
-      store: { id: store.id, name, secureUrl, currency, timeZone },
+      store: { id: store.id, name, secureUrl, currency, timeZone, country: '', orderMails: [] },
     })
 
     await services.db.customer.updateMany({ where: { storeId: store.id, id: customerId }, data: { enabled: false } })

@@ -38,7 +38,7 @@ describe('storeUrl and userKey', () => {
     const { caller, throttle } = await services.authenticator.authenticateStore(credentialsOf(store))
     const { id, name, secureUrl, currency, timeZone } = store
     expect(caller).toEqual({
-      store: { id, name, secureUrl, currency, timeZone },
+      store: { id, name, secureUrl, currency, timeZone, country: '', orderMails: [] },
       application: null,
       channel: 'api',
       privileges: null,

@@ -253,7 +253,7 @@ describe('every element, in its order', () => {
     expect(contentOf(product, 'DateCreated')).toBe('1/2/2019')
     expect(contentOf(product, 'LastUpdate')).toBe('11/12/2021 1:14:15 PM')
     expect(contentOf(product, 'RelatedProducts')).toEqual(
-      [2, 3].map((at) => productNode({ SKU: `L-${at}`, Name: `Linked ${at}` })),
+      [2, 3].map((at) => productNode({ SKU: `L-${at}`, Name: `Product L-${at}` })),
     )
   })
 

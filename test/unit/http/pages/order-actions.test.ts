@@ -33,6 +33,7 @@ test.each<[Partial<OrderState>, string[]]>([
     'Invoice',
     'Return goods',
     'Change goods',
+    'Write to the customer',
   ])
   expect(actions.filter(({ route }) => route === 'shipments/:shipmentId').map(({ part }) => part)).toEqual(
     expected.some((text) => text.startsWith('Ship')) ? ['shipments/7'] : [],

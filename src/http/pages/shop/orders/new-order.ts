@@ -131,7 +131,6 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
     listDrafts(owner),
   ])
   const visible = methods.filter(({ visible }) => visible)
-  const { buyer, fits, namesake } = found
   const statusText = textsOf(statuses)
   return {
     template: '/pages/shop/orders/new',
@@ -148,12 +147,12 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       shippingMethods,
       statusOnline: statusText(statusNew),
       statusOtherwise: statusText(statusUnpaid),
-      buyer,
-      fits,
-      namesake,
+      buyer: found.buyer,
+      fits: found.fits,
+      namesake: found.namesake,
       billTo: writing.postalAddress(values, 'Billing').join(', '),
       shipTo: writing.postalAddress(values, 'Shipment').join(', '),
-      hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
+      hasOtherAddresses: found.buyer !== null && hasOtherAddresses(values, found.buyer),
       total,
       charges,
       proposedNames,

@@ -77,11 +77,8 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
     readCarriers(caller),
     readStatedTaxes(caller, [order]),
   ])
-  const parcels = sent.map((parcel) => ({
-    ...parcel,
-    shipTo: shipToOf(order, parcel, writing),
-    trackingLink: parcel.shipment && trackingLink(carriers, parcel.shipment),
-  }))
+  const linkOf = ({ shipment }: Parcel) => shipment && trackingLink(carriers, shipment)
+  const parcels = sent.map((one) => ({ ...one, shipTo: shipToOf(order, one, writing), trackingLink: linkOf(one) }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)

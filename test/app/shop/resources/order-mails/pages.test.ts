@@ -145,7 +145,7 @@ describe('an order', () => {
     }
     expect([await ship(told), await ship(silent, { tell: '' }), await ship(old)]).toEqual(['yes', 'yes', undefined])
     expect(await Promise.all([told, silent, old].map(shop.told))).toEqual([['parcel-sent'], [], []])
-    expect((await merchant.formOf(`/admin/orders/${old}/payments`)).tellable).toBe('yes')
+    expect((await merchant.formOf(`/admin/orders/${old}/refund`)).tellable).toBe('yes')
     const status = { OrderStatusID: '5', tell: 'yes' }
     await merchant.submit(`/admin/orders/${old}`, status, { action: `/admin/orders/${old}/status` })
     expect(await shop.told(old)).toEqual(['order-cancelled'])
