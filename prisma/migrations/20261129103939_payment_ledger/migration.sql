@@ -239,8 +239,6 @@ CREATE VIEW "PaymentLedgerFaults" AS
   FROM (
     SELECT "storeId", "orderId", "transactionId", "amount" AS "kept", 0 AS "there" FROM "PaymentEntry"
     UNION ALL SELECT "storeId", "orderId", "transactionId", 0, "amount" FROM "PaymentOfTransaction"
-    -- While those of before are still being booked, none is missing.
-    WHERE NOT EXISTS (SELECT FROM "Upgrade" WHERE "name" LIKE '%\_payment\_ledger' AND "doneAt" IS NULL)
   ) each GROUP BY "storeId", "transactionId" HAVING sum("kept") <> sum("there")
   UNION ALL
   SELECT "storeId", concat('Payments of ', "day"),

@@ -40,7 +40,7 @@ const COMMON_MIN = 32
 /** What many records have is looked for among so many words: an index would find tens of thousands first. */
 const WALKED_MAX = 150_000
 /** The most that words find, the newest. */
-const FOUND_MAX = 1_000
+const FOUND_MAX = 10_000
 /** Fewer digits are in too many telephone numbers. */
 const DIGITS_MIN = 5
 /** Without the code of a country or town, which people write or leave out. */

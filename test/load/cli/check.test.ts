@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { slicedMigrations } from '../../../src/foundation/database/migration.ts'
 import { migrate } from '../../../src/foundation/database/migrations.ts'
 import { openSnapshot } from '../../../src/foundation/database/snapshot.ts'
 import { startEmbedded } from '../../../src/foundation/embedded/embedded.ts'
@@ -25,6 +26,14 @@ beforeAll(async () => {
   storeId = shop.store.id
   orderId = placed
   await server.close()
+  const client = await openClient(filled.url)
+  for (const { name } of slicedMigrations()) {
+    await client.query(
+      'INSERT INTO "Upgrade" ("name", "doneAt") VALUES ($1, now()) ON CONFLICT ("name") DO UPDATE SET "doneAt" = now()',
+      [name],
+    )
+  }
+  await client.end()
 }, 120_000)
 afterAll(() => filled?.drop())
 
@@ -111,8 +120,8 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
       `UPDATE "PaymentSum" SET "count" = 2 WHERE "method" = 'Lost'`,
     ],
     found: () => [
-      `${storeId} Order N, transaction 999999: entries 5, transaction 0`,
       expect.stringMatching(/Payments of [-\d]+: sum 2 and 5, entries 1 and 5$/),
+      `${storeId} Order N, transaction 999999: entries 5, transaction 0`,
     ],
   },
   'search-words': {
