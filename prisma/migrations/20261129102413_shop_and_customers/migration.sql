@@ -11,6 +11,14 @@ ALTER TABLE "Order" ADD COLUMN     "locale" TEXT,
 ADD COLUMN     "taxIncluded" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "taxRate" DECIMAL(7,4);
 
+-- Servers of the version before send NULL for columns that they do not know.
+CREATE OR REPLACE FUNCTION "settlePaymentState"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW."payment" := "paymentState"(NEW."orderAmount", NEW."paid", NEW."refunded", NEW."paidOnline");
+  NEW."taxIncluded" := coalesce(NEW."taxIncluded", false);
+  RETURN NEW;
+END $$;
+
 -- AlterTable
 ALTER TABLE "OrderTransaction" ADD COLUMN     "creditNoteNumber" INTEGER,
 ADD COLUMN     "creditNotePrefix" TEXT;
