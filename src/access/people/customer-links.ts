@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import type { Caller } from '../../engine/caller.ts'
-import { type DataServices, inStoreTransaction, inTransaction } from '../../foundation/database/client.ts'
+import {
+  type DataServices,
+  inStoreTransaction,
+  inTransaction,
+  type Transaction,
+} from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
+import { type MailServices, mailsAre, type NewMail, writeMail } from '../mail/write.ts'
 import { findStoreAt } from '../stores/caller-store.ts'
 import { type CustomerTokenServices, insertToken, issueCustomerToken, newToken } from './customer-tokens.ts'
 import { emailInput, fieldFault } from './passwords.ts'
@@ -46,17 +51,22 @@ export function sendCustomerLink(
     const input = { actor, action: 'customer.link-made', target: name, storeId: store.id } as const
     await recordAudit(tx, now, { ...input, details: { mailed: to !== null } })
     if (to === null) return url
-    const data = { storeName: store.name, link: `/account/sign-in?token=${token}`, expiresAt } as const
-    await writeMail(tx, services, {
-      kind: 'customer-link',
-      to,
-      storeId: store.id,
-      causedBy: actor.address,
-      locale: actor.locale,
-      data,
-    })
+    const { address: causedBy, locale } = actor
+    await mailLink(tx, services, store, { token, expiresAt, to, causedBy, locale })
     return null
   })
+}
+
+type Addressed = Pick<NewMail, 'to' | 'causedBy' | 'locale' | 'isVoid'>
+
+async function mailLink(
+  tx: Transaction,
+  services: MailServices,
+  { id: storeId, name: storeName }: Caller['store'],
+  { token, expiresAt, ...mail }: Addressed & { readonly token: string; readonly expiresAt: Date },
+): Promise<void> {
+  const data = { storeName, link: `/account/sign-in?token=${token}`, expiresAt } as const
+  await writeMail(tx, services, { kind: 'customer-link', storeId, data, ...mail })
 }
 
 const linkRequest = namedObject({ Email: emailInput, Store: z.string('must be a text') })
@@ -86,14 +96,7 @@ export async function requestCustomerLink(
       FOR NO KEY UPDATE`
     const link = { token, storeId: store.id, customerId: customer?.id ?? 0, minutes: LINK_MINUTES }
     await insertToken(tx, services, link)
-    await writeMail(tx, services, {
-      kind: 'customer-link',
-      to: customer?.email ?? Email,
-      storeId: store.id,
-      causedBy: address,
-      locale,
-      isVoid: customer === undefined,
-      data: { storeName: store.name, link: `/account/sign-in?token=${token}`, expiresAt },
-    })
+    const addressed = { to: customer?.email ?? Email, isVoid: customer === undefined }
+    await mailLink(tx, services, store, { token, expiresAt, ...addressed, causedBy: address, locale })
   })
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { storeById } from '../../../access/stores/caller-store.ts'
 import { shippingAddress } from '../../../foundation/texts/format.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import { type OrderPageServices, orderOfPage } from '../../../shop/resources/orders/order-page.ts'
+import { type OrderPageServices, orderOfPage, orderPagesSince } from '../../../shop/resources/orders/order-page.ts'
 import { pageHeaders } from '../../html/guard.ts'
 import { sendPage } from '../../html/page.ts'
 import { type CallerServices, textIn, wantsHtml } from '../../html/request.ts'
@@ -11,8 +11,6 @@ import { detailsRecord, findOrder, orderPage } from './orders.ts'
 
 export type OrderPageDoorServices = CallerServices &
   OrderPageServices & { readonly config: { readonly trustProxy: readonly string[] } }
-
-const DAY_MS = 86_400_000
 
 const headers = {
   ...pageHeaders,
@@ -40,7 +38,7 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
     const named = orderOfPage(services, textIn(request.params, 'token'))
     if (named === null) return null
     const store = await storeById(db, named.storeId)
-    const orderDate = { gte: new Date(now().getTime() - config.orderPageDays * DAY_MS) }
+    const orderDate = { gte: orderPagesSince(services, now()) }
     const order = await findOrder(services, store, { id: named.id, orderDate }, { shippingAddress: nameAndTown })
     return { store, order: { ...order, comments: '' } }
   }

@@ -18,7 +18,7 @@ import { effectIn, paymentsOf } from '../../../shop/resources/orders/payments.ts
 import { readRefunds } from '../../../shop/resources/orders/refunds.ts'
 import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
-import { readCarriers, trackingLink } from '../../../shop/resources/orders/tracking.ts'
+import { readTracking } from '../../../shop/resources/orders/tracking.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
@@ -173,7 +173,10 @@ export async function findOrder(
   format: Pick<Format, 'shippingAddress'>,
 ) {
   const { row, caller, record } = await readOrder(services, store, where)
-  const [statuses, carriers] = await Promise.all([readStatusTexts({ db: services.db, store }), readCarriers(caller)])
+  const [statuses, trackingOf] = await Promise.all([
+    readStatusTexts({ db: services.db, store }),
+    readTracking(caller, record),
+  ])
   const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
@@ -182,7 +185,7 @@ export async function findOrder(
     /** As entered. Empty: not shipped yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
-    trackingLink: trackingLink(carriers, shipment),
+    trackingLink: trackingOf(shipment),
     address: format.shippingAddress(record, shipment),
   }))
   return {

@@ -9,12 +9,12 @@ import { isLocale, type Language, type Locale, languageOf } from '../../../found
 import { readDate } from '../../../foundation/values/dates.ts'
 import { billedTo } from '../orders/buyer.ts'
 import { orderFigures } from '../orders/figures.ts'
-import { type OrderPageServices, orderPageAddress } from '../orders/order-page.ts'
+import { type OrderPageServices, orderPageAddress, orderPagesSince } from '../orders/order-page.ts'
 import { type OrderRecord, orders } from '../orders/orders.ts'
 import { parcelsOf } from '../orders/parcels.ts'
 import { signedAmount } from '../orders/payments.ts'
 import { invoiceOf } from '../orders/shown-invoice-number.ts'
-import { readCarriers, trackingLink } from '../orders/tracking.ts'
+import { readTracking } from '../orders/tracking.ts'
 import { rmaItemList } from '../rma/items.ts'
 import { readForeign, withoutLinks } from './addresses.ts'
 import type { MailKind } from './kinds.ts'
@@ -101,7 +101,7 @@ function plain(text: unknown): string {
 /** Empty: the order has no page, or none any more. */
 function pageOf(services: ComposingServices, { store, now }: Caller, { OrderID, OrderDate }: OrderRecord): string {
   const placedAt = readDate(OrderDate, store.timeZone)?.instant.getTime() ?? 0
-  const isOver = now().getTime() - placedAt > services.config.orderPageDays * 86_400_000
+  const isOver = placedAt < orderPagesSince(services, now()).getTime()
   return isOver ? '' : (orderPageAddress(services, store.id, OrderID) ?? '')
 }
 
@@ -118,7 +118,7 @@ async function aboutOf(caller: Caller, { kind, aboutId }: Told, order: OrderReco
     )
     if (!parcel?.hasLeft || parcel.shipment === null) return null
     const code = parcel.shipment.ShipmentTrackingCode.trim()
-    const address = trackingLink(await readCarriers(caller), parcel.shipment) ?? ''
+    const address = (await readTracking(caller, order))(parcel.shipment) ?? ''
     return { items: listed(parcel.lines), tracking: [plain(code), address].filter(Boolean).join('\n') }
   }
   if (kind === 'order-returned') {

@@ -16,6 +16,11 @@ export function orderPageAddress(services: OrderPageServices, storeId: number, o
   return orderPageDays === 0 ? null : `${publicUrl}/order/${storeId}-${orderId}-${code}`
 }
 
+/** When the oldest orders were placed whose pages open now. */
+export function orderPagesSince({ config }: Pick<OrderPageServices, 'config'>, now: Date): Date {
+  return new Date(now.getTime() - config.orderPageDays * 86_400_000)
+}
+
 /** Returns the order that the last part of such an address names; null: this server did not make it, or the setting allows none. */
 export function orderOfPage(services: OrderPageServices, token: string): { storeId: number; id: number } | null {
   const [, storeId, id, code = ''] = /^([1-9]\d{0,9})-([1-9]\d{0,9})-([\w-]{22})$/.exec(token) ?? []

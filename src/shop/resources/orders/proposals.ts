@@ -119,14 +119,20 @@ export async function proposeStored(caller: Caller, record: OrderRecord) {
   const { ShipmentCountry: country, ShipmentState: state } = ShipmentList[0] ?? {}
   const isExempt = (await readWholeBuyer(caller, CustomerID))?.isNonTaxable === true
   const going = country ? { country, state: state ?? '' } : { country: BillingCountry, state: BillingState }
-  return propose(caller, { ...going, isExempt, ...(await chargedIn(caller, record)) })
+  const { currency } = caller.store
+  return propose(caller, { ...going, isExempt, ...chargedIn(record, await readProducts(caller, [record]), currency) })
+}
+
+function readProducts(caller: Caller, all: readonly OrderRecord[]) {
+  return readLineProducts(
+    caller,
+    all.flatMap(({ OrderItemList }) => OrderItemList.map(({ CatalogID }) => CatalogID)),
+  )
 }
 
 /** Products say now what of an order is exempt, as they do in cartAPI; what is gone is not. */
-async function chargedIn(caller: Caller, record: OrderRecord) {
-  const { lines, discount, shipping } = orderFigures(record, caller.store.currency)
-  const ids = lines.map(({ productId }) => productId)
-  const products = await readLineProducts(caller, ids)
+function chargedIn(record: OrderRecord, products: Awaited<ReturnType<typeof readProducts>>, currency: string) {
+  const { lines, discount, shipping } = orderFigures(record, currency)
   return {
     lines: lines.map(({ productId, quantity, amount }, at) => ({
       amount: exact(amount),
@@ -141,15 +147,17 @@ async function chargedIn(caller: Caller, record: OrderRecord) {
 
 /** By OrderID the taxes of orders whose rate was stated, and what the orders contain of those that prices include. */
 export async function readStatedTaxes(caller: Caller, all: readonly OrderRecord[]) {
-  const ids = all.map(({ OrderID }) => OrderID)
+  const byId = new Map(all.map((record) => [record.OrderID, record]))
   const stated = await rowsInTurn<{ id: number; rate: number; isIncluded: boolean }>(caller)`
     SELECT "id", "taxRate"::float8 AS "rate", "taxIncluded" AS "isIncluded" FROM "Order"
-    WHERE "storeId" = ${storeId(caller.store)} AND "taxRate" IS NOT NULL AND "id" = ${anyOf(ids)}`
-  const taxes = new Map<number, Pick<TaxRule, 'rate' | 'isIncluded'> & { amount: number }>()
-  for (const { id, ...rule } of stated) {
-    const record = all.find(({ OrderID }) => OrderID === id) as OrderRecord
-    const { amount } = taxOn(rule, await chargedIn(caller, record), caller.store.currency)
-    taxes.set(id, { ...rule, amount: toNumber(amount) })
-  }
-  return taxes
+    WHERE "storeId" = ${storeId(caller.store)} AND "taxRate" IS NOT NULL AND "id" = ${anyOf([...byId.keys()])}`
+  const { currency } = caller.store
+  const records = stated.map(({ id }) => byId.get(id) as OrderRecord)
+  const products = await readProducts(caller, records)
+  return new Map(
+    stated.map(({ id, ...rule }, at) => {
+      const { amount } = taxOn(rule, chargedIn(records[at] as OrderRecord, products, currency), currency)
+      return [id, { ...rule, amount: toNumber(amount) }] as const
+    }),
+  )
 }

@@ -29,7 +29,7 @@ type Tracked = Pick<OrderRecord['ShipmentList'][number], 'ShipmentMethodName' | 
  * Returns the address at which a shipment is followed, with its tracking number percent-encoded. Its carrier is the one with the longest
  * name that its shipping method begins with, ignoring case. Null: it has no number, or its carrier no address.
  */
-export function trackingLink(carriers: readonly Carrier[], shipment: Tracked): string | null {
+function trackingLink(carriers: readonly Carrier[], shipment: Tracked): string | null {
   const code = shipment.ShipmentTrackingCode.trim()
   if (code === '') return null
   const method = shipment.ShipmentMethodName.trim().toLowerCase()
@@ -38,6 +38,16 @@ export function trackingLink(carriers: readonly Carrier[], shipment: Tracked): s
     .sort((one, other) => other.name.length - one.name.length)
   if (carrier === undefined || carrier.trackingUrl === '') return null
   return carrier.trackingUrl.replace('{code}', () => encodeURIComponent(code))
+}
+
+/** Returns what gives the addresses (`trackingLink`) of the shipments of an order; without a tracking number no carriers are read. */
+export async function readTracking(
+  caller: Pick<Caller, 'db' | 'store'>,
+  { ShipmentList }: Pick<OrderRecord, 'ShipmentList'>,
+): Promise<(shipment: Tracked) => string | null> {
+  const isTracked = ShipmentList.some(({ ShipmentTrackingCode }) => ShipmentTrackingCode.trim() !== '')
+  const carriers = isTracked ? await readCarriers(caller) : []
+  return (shipment) => trackingLink(carriers, shipment)
 }
 
 const trackingUrl = 'must be an https address with {code} once, such as https://carrier.example/track?id={code}'

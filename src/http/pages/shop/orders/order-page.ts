@@ -22,7 +22,7 @@ import {
   statusShipped,
   statusUnpaid,
 } from '../../../../shop/resources/orders/statuses.ts'
-import { readCarriers, trackingLink } from '../../../../shop/resources/orders/tracking.ts'
+import { readTracking } from '../../../../shop/resources/orders/tracking.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -71,13 +71,13 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid, carriers, taxes] = await Promise.all([
+  const [sent, paid, trackingOf, taxes] = await Promise.all([
     readParcels(caller, order, figures.lines),
     readPayments(caller, order),
-    readCarriers(caller),
+    readTracking(caller, order),
     readStatedTaxes(caller, [order]),
   ])
-  const linkOf = ({ shipment }: Parcel) => shipment && trackingLink(carriers, shipment)
+  const linkOf = ({ shipment }: Parcel) => shipment && trackingOf(shipment)
   const parcels = sent.map((one) => ({ ...one, shipTo: shipToOf(order, one, writing), trackingLink: linkOf(one) }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)

@@ -96,10 +96,10 @@ export async function slipPage(
   }
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
-  const taxes = await readStatedTaxes(caller, all)
+  const taxes = kind === 'invoice' ? await readStatedTaxes(caller, all) : null
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
-    tax: taxes.get(order.OrderID) ?? null,
+    tax: taxes?.get(order.OrderID) ?? null,
   }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
