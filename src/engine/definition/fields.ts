@@ -278,11 +278,11 @@ export function choice<const Options extends ValueOptions>(
   return value('text', schema, values[0], { maxLength, values }, options)
 }
 
-type IntegerOptions = ValueOptions & { min?: number; max?: number; default?: number }
+type NumberOptions = ValueOptions & { min?: number; max?: number; default?: number }
 
 /** A 32-bit integer, unless other bounds are given. */
-export function integer<const Options extends IntegerOptions>(options?: Options): ValueOf<'integer', Options> {
-  const { min = INT32_MIN, max = INT32_MAX, default: unset = 0, ...others }: IntegerOptions = options ?? {}
+export function integer<const Options extends NumberOptions>(options?: Options): ValueOf<'integer', Options> {
+  const { min = INT32_MIN, max = INT32_MAX, default: unset = 0, ...others }: NumberOptions = options ?? {}
   return value<'integer', Options>('integer', integerSchema(min, max), unset, { min, max }, others)
 }
 
@@ -318,12 +318,10 @@ export function reference(column: string, description = '', label = '') {
 /** The greatest amount, weight or quantity; the least has a minus. */
 export const DECIMAL_MAX = 99_999_999_999.9999
 
-type DecimalOptions = ValueOptions & { min?: number; max?: number }
-
 /** Weights, quantities: rounded to four decimals, at most eleven digits before the point unless other bounds are given. */
-export function decimal<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
-  const { min = -DECIMAL_MAX, max = DECIMAL_MAX, ...others }: DecimalOptions = options ?? {}
-  return value<'decimal', Options>('decimal', decimalSchema(min, max), 0, { min, max }, others)
+export function decimal<const Options extends NumberOptions>(options?: Options): ValueOf<'decimal', Options> {
+  const { min = -DECIMAL_MAX, max = DECIMAL_MAX, default: unset = 0, ...others }: NumberOptions = options ?? {}
+  return value<'decimal', Options>('decimal', decimalSchema(min, max), unset, { min, max }, others)
 }
 
 const decimalSchema = madeOnce((min: number, max: number) => {
@@ -337,12 +335,12 @@ const decimalSchema = madeOnce((min: number, max: number) => {
 })
 
 /** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
-export function money<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
+export function money<const Options extends NumberOptions>(options?: Options): ValueOf<'decimal', Options> {
   return { ...decimal<Options>({ numberKind: 'sum', ...(options as Options) }), isMoney: true }
 }
 
 /** The same for one piece. */
-export function price<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
+export function price<const Options extends NumberOptions>(options?: Options): ValueOf<'decimal', Options> {
   return money<Options>({ numberKind: 'price', ...(options as Options) })
 }
 

@@ -3,6 +3,7 @@ import { orderChanged } from '../../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
+  decimal,
   integer,
   LONG_TEXT,
   list,
@@ -258,13 +259,17 @@ export const orders = defineResource({
     }),
   },
   privateFields: {
-    TaxRate: text(10, {
-      column: 'taxRate',
-      nullable: true,
-      sql: sql`t."taxRate"::text`,
-      description: 'The rate of its taxes in per cent; empty: nobody has stated it.',
-    }),
     TaxIncluded: boolean({ column: 'taxIncluded', description: 'Whether its prices have the tax in them.' }),
+    TaxRate: decimal({
+      column: 'taxRate',
+      min: 0,
+      max: 100,
+      // No rate, because 0 is one.
+      default: -1,
+      nullable: true,
+      isOptional: true,
+      description: 'The rate of its taxes in per cent. Left out: nobody has stated it.',
+    }),
     AffiliateID: integer({ description: 'The number of the affiliate who brought the customer; 0: none.' }),
     GiftCertificatePurchased: list(
       'GiftCertificate',
