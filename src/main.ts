@@ -9,7 +9,9 @@ import { mailsAre } from './access/mail/write.ts'
 import { buildApp } from './app.ts'
 import { createOutageLines } from './foundation/database/outage-lines.ts'
 import { createSweeper } from './foundation/database/sweeper.ts'
+import { openFiles } from './foundation/files/files.ts'
 import { createOutbound } from './foundation/outbound/outbound.ts'
+import { createDecoder } from './foundation/pictures/decoder.ts'
 import { createLog, type Log } from './foundation/process/log.ts'
 import { misspeltSettings } from './foundation/process/misspelt-settings.ts'
 import { findPort } from './foundation/process/port.ts'
@@ -34,6 +36,7 @@ import { listenToDatabase } from './parts/listener.ts'
 import { archivedSweeps, sweepsByAge } from './parts/retention.ts'
 import { createAlerts } from './shop/alerts/loop.ts'
 import { createCsvImports } from './shop/csv/apply/runner.ts'
+import { pictureSweep } from './shop/pictures/sweep.ts'
 import { resourceNamed } from './shop/registry.ts'
 import { createOrderMails } from './shop/resources/order-mails/send.ts'
 import { Dispatcher } from './shop/webhooks/dispatch/dispatcher.ts'
@@ -108,7 +111,11 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   if (mails) parts.add('the mails', mails)
   if (orderMails) parts.add('the mails of orders', orderMails)
   const archived = await archivedSweeps({ ...background, url: directUrl }, config)
-  const sweeps = { ...sweepsByAge(background, config), ...archived }
+  const files = openFiles(config)
+  const decoder = createDecoder()
+  const pictures = { 'pictures that nothing says': pictureSweep({ ...background, files }) }
+  const sweeps = { ...sweepsByAge(background, config), ...archived, ...pictures }
+  parts.add('the reading of pictures', { stop: async () => decoder.end() })
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
@@ -126,6 +133,8 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     callLog,
     csvImports,
     testStores,
+    files,
+    decoder,
     outbound,
     throttle: createThrottle(now, buckets),
     metrics,

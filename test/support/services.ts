@@ -6,7 +6,9 @@ import { createThrottle } from '../../src/access/applications/limits/throttle.ts
 import type { Services } from '../../src/app.ts'
 import type { Db } from '../../src/foundation/database/client.ts'
 import { createOutageLines } from '../../src/foundation/database/outage-lines.ts'
+import { openFiles } from '../../src/foundation/files/files.ts'
 import { createOutbound } from '../../src/foundation/outbound/outbound.ts'
+import { createDecoder } from '../../src/foundation/pictures/decoder.ts'
 import { logOptions } from '../../src/foundation/process/log.ts'
 import { readConfig } from '../../src/foundation/process/settings.ts'
 import { createSecrets } from '../../src/foundation/values/secrets.ts'
@@ -39,6 +41,8 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     defaultTimeZone: config.timeZone,
     db,
     backgroundDb: db,
+    files: openFiles(config),
+    decoder: createDecoder(),
     databaseHealth: { fault: async () => null },
     secrets,
     authenticator,

@@ -22,7 +22,10 @@ import {
 export function nested(
   list: string,
   idParam: string,
-  { methods = ['GET', 'POST', 'PUT'], ...options }: Partial<Pick<NestedSubResource, 'methods' | 'resultKey'>> = {},
+  {
+    methods = ['GET', 'POST', 'PUT'],
+    ...options
+  }: Partial<Pick<NestedSubResource, 'methods' | 'resultKey' | 'takesPictures'>> = {},
 ): NestedSubResource {
   return { kind: 'nested', list, methods, idParam, ...options }
 }

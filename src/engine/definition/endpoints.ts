@@ -65,6 +65,8 @@ export interface Taken {
   /** Whether the body may be a list, of at most 100 records. */
   readonly many: boolean
   readonly isOptional?: boolean
+  /** Whether a picture may be sent in the place of the record, whose first member of pictures gets its address. */
+  readonly takesPicture?: boolean
 }
 
 export type Given =
@@ -146,6 +148,8 @@ export interface QueryParameter {
 export interface Body {
   readonly format: 'json' | 'xml'
   readonly text: string
+  /** A file, with the members of the record that came beside it. */
+  readonly picture?: { readonly bytes: Buffer; readonly members: Readonly<Record<string, string>> }
 }
 
 /** The type of the records that an address takes or gives: their XML name and fields. */

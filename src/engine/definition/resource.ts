@@ -148,6 +148,8 @@ export interface NestedSubResource {
   idParam: string
   /** The key of the result items. Omitted: the item's own key. */
   resultKey?: string
+  /** Whether a POST may have a picture in the place of a record. */
+  takesPictures?: boolean
 }
 
 /** An object inside the record, listed for one or all records: `/Products/skuinfo`. */

@@ -7,7 +7,7 @@ import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
 
 /** First segments that the server itself uses: those of its routes, which a test compares. */
 export const OWN_ADDRESSES =
-  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /llms.txt, /logo, /metrics, /oauth, /openapi.json, /operator, /order, /readyz, /records.xsd'
+  '/.well-known, /account, /admin, /assets, /developers, /docs, /files, /healthz, /llms.txt, /logo, /metrics, /oauth, /openapi.json, /operator, /order, /readyz, /records.xsd'
 
 export const NAMESPACE_LENGTH_MAX = 255
 
@@ -50,6 +50,20 @@ function isMailServer(text: string): boolean {
   if (url === null || !/^smtps?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text) || url.hostname === '') return false
   const isBare = /^\/?$/.test(url.pathname) && `${url.search}${url.hash}` === ''
   return isBare && (url.username === '') === (url.password === '') && isDecodable(`${url.username}${url.password}`)
+}
+
+/** The address of a bucket, with the keys of access as user and password. */
+export const s3Url = secret(
+  isBucket,
+  'is not the address of a bucket; allowed: https://KEY:SECRET@s3.example/bucket?region=eu-central-1, special characters of the keys percent-encoded',
+)
+
+function isBucket(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username === '' || url.password === '') return false
+  const isBare =
+    /^\/[\w.-]+(?:\/[\w.-]+)*\/?$/.test(url.pathname) && /^(?:\?region=[\w-]+)?$/.test(url.search) && url.hash === ''
+  return isBare && isDecodable(`${url.username}${url.password}`)
 }
 
 function isDecodable(text: string): boolean {

@@ -20,6 +20,7 @@ import {
   oneOf,
   operatorKey,
   port,
+  s3Url,
   secretKey,
   sender,
   smtpUrl,
@@ -76,6 +77,10 @@ const Settings = z.object({
   REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default(32),
   /** Absolute. */
   DATA_DIR: folder.default(() => resolve('.data')),
+  /** Where pictures lie, absolute; null: in `dataDir`. */
+  FILES_DIR: folder.optional(),
+  /** The S3 store in which they lie instead, with the keys of access. */
+  S3_URL: s3Url,
   /** Null, only with the embedded database: generated into `dataDir`. */
   SECRET_KEY: secretKey,
   /** Secrets that are stored under these are read too. */
@@ -269,6 +274,7 @@ function faultsBetween(given: Given): string[] {
     faults.push(`${is} is set without ${other}; allowed: both, or neither`)
   }
   faults.push(...faultsBetweenKeys(given))
+  if (given.FILES_DIR && given.S3_URL) faults.push('FILES_DIR is set beside S3_URL; allowed: one of them, or neither')
   const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)
   if (archived.length > 0 && !given.ARCHIVE_DIR) {
     faults.push(

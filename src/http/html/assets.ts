@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { readLogo } from '../../access/stores/logo.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
+import { WIDTHS } from '../../foundation/pictures/bounds.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { drawPicture, PICTURES_PATH } from '../../operations/sandbox/pictures.ts'
+import { openPicture, type PictureServices } from '../../shop/pictures/pictures.ts'
 import { readIds } from '../server/json/parameters.ts'
 import { sendCompressible, sendTagged } from '../server/requests/compression.ts'
 import { pagesFor } from './page-routes.ts'
@@ -21,7 +24,10 @@ const files: ReadonlyMap<string, URL> = new Map([
 ])
 
 /** The routes of the files that the pages link to, of the sandbox's pictures, and of the logos of stores, which every invoice has. */
-export function assetRoutes(app: FastifyInstance, services: Pick<DataServices, 'db'>): void {
+export function assetRoutes(
+  app: FastifyInstance,
+  services: Pick<DataServices, 'db'> & Pick<PictureServices, 'files'>,
+): void {
   pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
     const { file = '' } = request.params as { file?: string }
     const found = files.get(file)
@@ -42,5 +48,16 @@ export function assetRoutes(app: FastifyInstance, services: Pick<DataServices, '
     // What is at an address never changes.
     reply.header('cache-control', 'public, max-age=31536000, immutable').type(found.type)
     return sendCompressible(reply, Buffer.from(found.bytes))
+  })
+  pagesFor(app, 'anyone').get('/files/:storeId/:name/:width', async ({ params, headers }, reply) => {
+    const { name = '', width = '' } = params as Readonly<Record<string, string>>
+    const isPath = /^[\w-]{22}$/.test(name) && WIDTHS.some((known) => String(known) === width)
+    const isWebp = /\bimage\/webp\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(headers.accept ?? '')
+    const { storeId } = readIds(params, 'storeId')
+    const found = isPath ? await openPicture(services.files, storeId, name, Number(width), isWebp) : null
+    if (found === null) throw new StoreFailure('not-found', 'There is no such picture', { field: 'name' })
+    reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'Accept')
+    reply.header('content-security-policy', "default-src 'none'; sandbox").header('content-length', found.size)
+    return reply.type(found.type).send(Readable.from(found.bytes))
   })
 }

@@ -4,6 +4,7 @@ import type { MailServices } from '../../access/mail/write.ts'
 import type { SignUpServices } from '../../access/people/accounts.ts'
 import type { ResetServices } from '../../access/people/reset.ts'
 import type { SignInServices } from '../../access/people/sign-in.ts'
+import type { PictureServices } from '../../shop/pictures/pictures.ts'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
@@ -54,12 +55,19 @@ export const developerRoutes = [
   ...developerTokenRoutes,
 ]
 
-type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices & MailSettingsServices
+type AdminServices = PictureServices &
+  CartApiServices &
+  CsvServices &
+  Subscribing &
+  SignInServices &
+  MailServices &
+  MailSettingsServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices &
   AdminServices &
   DeveloperServices &
   OperatorPagesServices &
+  PictureServices &
   StartPageServices
 
 /** Adds all pages for browsers. */

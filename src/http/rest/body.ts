@@ -10,6 +10,7 @@ import { Semaphore } from '../../foundation/values/semaphore.ts'
 import { nextTurn, runInSlices, type Steps } from '../../foundation/values/slices.ts'
 import { free, receiveBytes, unsupportedMedia } from '../server/requests/receive.ts'
 import { bodyFormat, type Format } from './format.ts'
+import { isPictureType, readPictureBody } from './picture-body.ts'
 import { readXml } from './xml.ts'
 
 /** Accepts JSON and XML bodies of any such media type, up to the server's bodyLimit. An empty body is null. */
@@ -19,6 +20,8 @@ export function receiveBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable): Promise<Body | null> => {
     const bytes = await receiveBytes(payload, bodyLimit ?? 0)
     if (bytes.length === 0) return null
+    const { 'content-type': contentType = '' } = request.headers
+    if (isPictureType(mediaTypeOf(contentType))) return readPictureBody(contentType, bytes)
     const format = formatOf(request.headers)
     // It waits for its turn to be read, too.
     request.hasWaited ||= bytes.length > SHORT_LENGTH_MAX
@@ -35,8 +38,8 @@ function formatOf(headers: IncomingHttpHeaders): Format {
   if (encoding.toLowerCase() !== 'identity') {
     throw unsupportedMedia('Content-Encoding', 'Content-Encoding must be identity: compressed bodies are not accepted')
   }
-  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';')
-  const format = bodyFormat(mediaType.trim())
+  const [, ...parameters] = contentType.toLowerCase().split(';')
+  const format = bodyFormat(mediaTypeOf(contentType))
   if (format === null) {
     const allowed = 'application/json, text/json, application/xml or text/xml'
     throw unsupportedMedia('Content-Type', `Unsupported media type: Content-Type must be ${allowed}`)
@@ -47,6 +50,11 @@ function formatOf(headers: IncomingHttpHeaders): Format {
     throw unsupportedMedia('Content-Type', 'The charset of Content-Type must be utf-8 or us-ascii')
   }
   return format
+}
+
+function mediaTypeOf(contentType: string): string {
+  const [mediaType = ''] = contentType.toLowerCase().split(';', 1)
+  return mediaType.trim()
 }
 
 /** ASCII is UTF-8 too. */

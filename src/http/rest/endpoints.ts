@@ -180,7 +180,7 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
   const { resultKey: key = itemKey, methods } = list
   const listed = { type, maxRecords: ITEMS_MAX, filters: null }
   const add = changing(resource, {
-    takes: { type, mode: 'create', many: true },
+    takes: { type, mode: 'create', many: true, takesPicture: list.takesPictures ?? false },
     gives: { kind: 'results', key, change: 'created' },
     changeOf: ({ id, handling }, body) => ({ kind: 'add-item', id, list, body, handling }),
   })

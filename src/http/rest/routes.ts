@@ -11,6 +11,7 @@ import { isPrefix } from '../../foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { tellingOf } from '../../foundation/values/preferences.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
+import type { PictureServices } from '../../shop/pictures/pictures.ts'
 import { servedResources } from '../../shop/registry.ts'
 import { encodedTag } from '../server/requests/compression.ts'
 import { sendOptions } from '../server/requests/headers.ts'
@@ -22,10 +23,11 @@ import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
 import { handlingOf, type KnownParameters, knownParameters, reportIgnored } from './handling.ts'
 import { queryParameters } from './openapi/parameters.ts'
+import { recordOfPicture } from './picture-body.ts'
 import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
-export interface RestServices extends AdmissionServices, AdviceServices {
+export interface RestServices extends AdmissionServices, AdviceServices, PictureServices {
   config: AdviceServices['config'] & Call['config'] & { readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
   secrets: Secrets
@@ -118,18 +120,19 @@ function addEndpoint(app: FastifyInstance, services: RestServices, served: Serve
 }
 
 async function answer(
-  { secrets, config }: RestServices,
+  services: RestServices,
   { version, route, endpoint, known }: Served,
   admit: ReturnType<typeof admission>,
   reply: FastifyReply,
 ): Promise<Answer> {
   const { request } = reply
+  const { secrets, config } = services
   const method = methodOf(request)
   const operation = endpoint.operations[method] as Operation
   const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
   const query = readQuery(request.url)
   const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
-  const records = await takeRecords(request, operation, handling)
+  const records = await takeRecords(services, request, operation, handling)
   if (request.hasWaited) await admit(request, reply)
   const { caller, headers, log } = request
   const params = request.params as Readonly<Record<string, string>>
@@ -171,10 +174,20 @@ function keepRefused(request: FastifyRequest, { takes }: Operation, records: rea
 }
 
 /** Afterwards only an Idempotency-Key needs the text, which may be long, and the changes may take long. */
-async function takeRecords(request: FastifyRequest, { takes }: Operation, { repeat }: Handling) {
-  const { caller, headers } = request
+async function takeRecords(
+  services: RestServices,
+  request: FastifyRequest,
+  { takes }: Operation,
+  { repeat }: Handling,
+) {
+  const { headers } = request
+  const caller = request.caller as Caller
   const body = (request.body ?? null) as Body | null
-  const records = takes ? await readTaken(body, takes, caller as Caller, repeat) : []
+  const records = body?.picture
+    ? [await recordOfPicture(services, caller, body.picture, takes)]
+    : takes
+      ? await readTaken(body, takes, caller, repeat)
+      : []
   if (headers['idempotency-key'] === undefined) request.body = undefined
   return records
 }

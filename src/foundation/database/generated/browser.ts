@@ -28,6 +28,17 @@ export type Store = Prisma.StoreModel
  */
 export type StoreLogo = Prisma.StoreLogoModel
 /**
+ * Model Picture
+ * A picture of a store, whose files are named by its content (shop/pictures). Products, categories, manufacturers and lines of orders say its
+ * address in their texts.
+ */
+export type Picture = Prisma.PictureModel
+/**
+ * Model PicturePath
+ * What texts of a former shop call a picture: a path below its address.
+ */
+export type PicturePath = Prisma.PicturePathModel
+/**
  * Model Carrier
  * A carrier that shipping methods name by the beginning of their names.
  */

@@ -10,6 +10,8 @@
  */
 export type * from './models/Store.ts'
 export type * from './models/StoreLogo.ts'
+export type * from './models/Picture.ts'
+export type * from './models/PicturePath.ts'
 export type * from './models/Carrier.ts'
 export type * from './models/TaxRule.ts'
 export type * from './models/ShippingRate.ts'

@@ -839,7 +839,7 @@ export const products = defineResource({
     Distributors: nested('DistributorList', 'distributorid', { methods: ['GET'] }),
     EProducts: nested('EProductList', 'filenumber'),
     Features: nested('FeatureList', 'featureid'),
-    Images: nested('ImageGalleryList', 'imagegalleryid'),
+    Images: nested('ImageGalleryList', 'imagegalleryid', { takesPictures: true }),
     Options: nested('OptionSetList', 'optionsetid'),
     Related: nested('RelatedProductList', 'relatedindexid'),
     Serials: nested('SerialList', 'serialid'),

@@ -399,6 +399,8 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   Store: 'Store',
   StoreLogo: 'StoreLogo',
+  Picture: 'Picture',
+  PicturePath: 'PicturePath',
   Carrier: 'Carrier',
   TaxRule: 'TaxRule',
   ShippingRate: 'ShippingRate',
@@ -506,7 +508,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeLogo" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeLogo" | "picture" | "picturePath" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -655,6 +657,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StoreLogoCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StoreLogoCountAggregateOutputType> | number
+        }
+      }
+    }
+    Picture: {
+      payload: Prisma.$PicturePayload<ExtArgs>
+      fields: Prisma.PictureFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PictureFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PictureFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>
+        }
+        findFirst: {
+          args: Prisma.PictureFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PictureFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>
+        }
+        findMany: {
+          args: Prisma.PictureFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>[]
+        }
+        create: {
+          args: Prisma.PictureCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>
+        }
+        createMany: {
+          args: Prisma.PictureCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PictureCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>[]
+        }
+        delete: {
+          args: Prisma.PictureDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>
+        }
+        update: {
+          args: Prisma.PictureUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>
+        }
+        deleteMany: {
+          args: Prisma.PictureDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PictureUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PictureUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>[]
+        }
+        upsert: {
+          args: Prisma.PictureUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePayload>
+        }
+        aggregate: {
+          args: Prisma.PictureAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePicture>
+        }
+        groupBy: {
+          args: Prisma.PictureGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PictureGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PictureCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PictureCountAggregateOutputType> | number
+        }
+      }
+    }
+    PicturePath: {
+      payload: Prisma.$PicturePathPayload<ExtArgs>
+      fields: Prisma.PicturePathFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PicturePathFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PicturePathFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>
+        }
+        findFirst: {
+          args: Prisma.PicturePathFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PicturePathFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>
+        }
+        findMany: {
+          args: Prisma.PicturePathFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>[]
+        }
+        create: {
+          args: Prisma.PicturePathCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>
+        }
+        createMany: {
+          args: Prisma.PicturePathCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PicturePathCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>[]
+        }
+        delete: {
+          args: Prisma.PicturePathDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>
+        }
+        update: {
+          args: Prisma.PicturePathUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>
+        }
+        deleteMany: {
+          args: Prisma.PicturePathDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PicturePathUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PicturePathUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>[]
+        }
+        upsert: {
+          args: Prisma.PicturePathUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PicturePathPayload>
+        }
+        aggregate: {
+          args: Prisma.PicturePathAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePicturePath>
+        }
+        groupBy: {
+          args: Prisma.PicturePathGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PicturePathGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PicturePathCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PicturePathCountAggregateOutputType> | number
         }
       }
     }
@@ -7548,6 +7698,29 @@ export const StoreLogoScalarFieldEnum = {
 export type StoreLogoScalarFieldEnum = (typeof StoreLogoScalarFieldEnum)[keyof typeof StoreLogoScalarFieldEnum]
 
 
+export const PictureScalarFieldEnum = {
+  storeId: 'storeId',
+  name: 'name',
+  width: 'width',
+  height: 'height',
+  bytes: 'bytes',
+  isWhole: 'isWhole',
+  seenAt: 'seenAt',
+  unusedSince: 'unusedSince'
+} as const
+
+export type PictureScalarFieldEnum = (typeof PictureScalarFieldEnum)[keyof typeof PictureScalarFieldEnum]
+
+
+export const PicturePathScalarFieldEnum = {
+  storeId: 'storeId',
+  path: 'path',
+  name: 'name'
+} as const
+
+export type PicturePathScalarFieldEnum = (typeof PicturePathScalarFieldEnum)[keyof typeof PicturePathScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -9195,6 +9368,8 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   store?: Prisma.StoreOmit
   storeLogo?: Prisma.StoreLogoOmit
+  picture?: Prisma.PictureOmit
+  picturePath?: Prisma.PicturePathOmit
   carrier?: Prisma.CarrierOmit
   taxRule?: Prisma.TaxRuleOmit
   shippingRate?: Prisma.ShippingRateOmit

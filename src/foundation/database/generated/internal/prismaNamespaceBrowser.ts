@@ -53,6 +53,8 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   Store: 'Store',
   StoreLogo: 'StoreLogo',
+  Picture: 'Picture',
+  PicturePath: 'PicturePath',
   Carrier: 'Carrier',
   TaxRule: 'TaxRule',
   ShippingRate: 'ShippingRate',
@@ -204,6 +206,29 @@ export const StoreLogoScalarFieldEnum = {
 } as const
 
 export type StoreLogoScalarFieldEnum = (typeof StoreLogoScalarFieldEnum)[keyof typeof StoreLogoScalarFieldEnum]
+
+
+export const PictureScalarFieldEnum = {
+  storeId: 'storeId',
+  name: 'name',
+  width: 'width',
+  height: 'height',
+  bytes: 'bytes',
+  isWhole: 'isWhole',
+  seenAt: 'seenAt',
+  unusedSince: 'unusedSince'
+} as const
+
+export type PictureScalarFieldEnum = (typeof PictureScalarFieldEnum)[keyof typeof PictureScalarFieldEnum]
+
+
+export const PicturePathScalarFieldEnum = {
+  storeId: 'storeId',
+  path: 'path',
+  name: 'name'
+} as const
+
+export type PicturePathScalarFieldEnum = (typeof PicturePathScalarFieldEnum)[keyof typeof PicturePathScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {

@@ -406,6 +406,7 @@ export type StoreWhereInput = {
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
   logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  pictures?: Prisma.PictureListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
@@ -451,6 +452,7 @@ export type StoreOrderByWithRelationInput = {
   mails?: Prisma.MailOrderByRelationAggregateInput
   testStore?: Prisma.TestStoreOrderByWithRelationInput
   logo?: Prisma.StoreLogoOrderByWithRelationInput
+  pictures?: Prisma.PictureOrderByRelationAggregateInput
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
   taxRules?: Prisma.TaxRuleOrderByRelationAggregateInput
   shippingRates?: Prisma.ShippingRateOrderByRelationAggregateInput
@@ -499,6 +501,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
   logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  pictures?: Prisma.PictureListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
@@ -611,6 +614,7 @@ export type StoreCreateInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -656,6 +660,7 @@ export type StoreUncheckedCreateInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -700,6 +705,7 @@ export type StoreUpdateInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -745,6 +751,7 @@ export type StoreUncheckedUpdateInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1044,6 +1051,20 @@ export type StoreUpdateOneRequiredWithoutLogoNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutLogoInput, Prisma.StoreUpdateWithoutLogoInput>, Prisma.StoreUncheckedUpdateWithoutLogoInput>
 }
 
+export type StoreCreateNestedOneWithoutPicturesInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutPicturesInput, Prisma.StoreUncheckedCreateWithoutPicturesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutPicturesInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutPicturesNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutPicturesInput, Prisma.StoreUncheckedCreateWithoutPicturesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutPicturesInput
+  upsert?: Prisma.StoreUpsertWithoutPicturesInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutPicturesInput, Prisma.StoreUpdateWithoutPicturesInput>, Prisma.StoreUncheckedUpdateWithoutPicturesInput>
+}
+
 export type StoreCreateNestedOneWithoutCarriersInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutCarriersInput
@@ -1278,6 +1299,7 @@ export type StoreCreateWithoutLogoInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1322,6 +1344,7 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1381,6 +1404,7 @@ export type StoreUpdateWithoutLogoInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1425,6 +1449,201 @@ export type StoreUncheckedUpdateWithoutLogoInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutPicturesInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutPicturesInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutPicturesInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutPicturesInput, Prisma.StoreUncheckedCreateWithoutPicturesInput>
+}
+
+export type StoreUpsertWithoutPicturesInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutPicturesInput, Prisma.StoreUncheckedUpdateWithoutPicturesInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutPicturesInput, Prisma.StoreUncheckedCreateWithoutPicturesInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutPicturesInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutPicturesInput, Prisma.StoreUncheckedUpdateWithoutPicturesInput>
+}
+
+export type StoreUpdateWithoutPicturesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutPicturesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1469,6 +1688,7 @@ export type StoreCreateWithoutCarriersInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1513,6 +1733,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -1572,6 +1793,7 @@ export type StoreUpdateWithoutCarriersInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -1616,6 +1838,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -1659,6 +1882,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1703,6 +1927,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -1762,6 +1987,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -1806,6 +2032,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -1849,6 +2076,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1893,6 +2121,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -1952,6 +2181,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -1996,6 +2226,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -2039,6 +2270,7 @@ export type StoreCreateWithoutMailTextsInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2083,6 +2315,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2142,6 +2375,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2186,6 +2420,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2228,6 +2463,7 @@ export type StoreCreateWithoutHostsInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2272,6 +2508,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2331,6 +2568,7 @@ export type StoreUpdateWithoutHostsInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2375,6 +2613,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2418,6 +2657,7 @@ export type StoreCreateWithoutUsersInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2462,6 +2702,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2521,6 +2762,7 @@ export type StoreUpdateWithoutUsersInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2565,6 +2807,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2608,6 +2851,7 @@ export type StoreCreateWithoutRolesInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2652,6 +2896,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2711,6 +2956,7 @@ export type StoreUpdateWithoutRolesInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2755,6 +3001,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2798,6 +3045,7 @@ export type StoreCreateWithoutInvitationsInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2842,6 +3090,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2901,6 +3150,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2945,6 +3195,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2988,6 +3239,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3032,6 +3284,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3091,6 +3344,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3135,6 +3389,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3178,6 +3433,7 @@ export type StoreCreateWithoutHandshakesInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3222,6 +3478,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3281,6 +3538,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3325,6 +3583,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3368,6 +3627,7 @@ export type StoreCreateWithoutMailsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3412,6 +3672,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3471,6 +3732,7 @@ export type StoreUpdateWithoutMailsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3515,6 +3777,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3559,6 +3822,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3603,6 +3867,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3662,6 +3927,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3706,6 +3972,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3748,6 +4015,7 @@ export type StoreCreateWithoutWebhooksInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3792,6 +4060,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3851,6 +4120,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3895,6 +4165,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3938,6 +4209,7 @@ export type StoreCreateWithoutTestStoreInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3982,6 +4254,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -4041,6 +4314,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -4085,6 +4359,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4106,6 +4381,7 @@ export type StoreCountOutputType = {
   handshakes: number
   webhooks: number
   mails: number
+  pictures: number
   carriers: number
   taxRules: number
   shippingRates: number
@@ -4122,6 +4398,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   handshakes?: boolean | StoreCountOutputTypeCountHandshakesArgs
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
   mails?: boolean | StoreCountOutputTypeCountMailsArgs
+  pictures?: boolean | StoreCountOutputTypeCountPicturesArgs
   carriers?: boolean | StoreCountOutputTypeCountCarriersArgs
   taxRules?: boolean | StoreCountOutputTypeCountTaxRulesArgs
   shippingRates?: boolean | StoreCountOutputTypeCountShippingRatesArgs
@@ -4198,6 +4475,13 @@ export type StoreCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Ext
 /**
  * StoreCountOutputType without action
  */
+export type StoreCountOutputTypeCountPicturesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PictureWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
 export type StoreCountOutputTypeCountCarriersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CarrierWhereInput
 }
@@ -4269,6 +4553,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
@@ -4379,6 +4664,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
@@ -4402,6 +4688,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     mails: Prisma.$MailPayload<ExtArgs>[]
     testStore: Prisma.$TestStorePayload<ExtArgs> | null
     logo: Prisma.$StoreLogoPayload<ExtArgs> | null
+    pictures: Prisma.$PicturePayload<ExtArgs>[]
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
     taxRules: Prisma.$TaxRulePayload<ExtArgs>[]
     shippingRates: Prisma.$ShippingRatePayload<ExtArgs>[]
@@ -4882,6 +5169,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   logo<T extends Prisma.Store$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$logoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  pictures<T extends Prisma.Store$picturesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$picturesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PicturePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriers<T extends Prisma.Store$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   taxRules<T extends Prisma.Store$taxRulesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$taxRulesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaxRulePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   shippingRates<T extends Prisma.Store$shippingRatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$shippingRatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ShippingRatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5563,6 +5851,30 @@ export type Store$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   include?: Prisma.StoreLogoInclude<ExtArgs> | null
   where?: Prisma.StoreLogoWhereInput
+}
+
+/**
+ * Store.pictures
+ */
+export type Store$picturesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Picture
+   */
+  select?: Prisma.PictureSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Picture
+   */
+  omit?: Prisma.PictureOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PictureInclude<ExtArgs> | null
+  where?: Prisma.PictureWhereInput
+  orderBy?: Prisma.PictureOrderByWithRelationInput | Prisma.PictureOrderByWithRelationInput[]
+  cursor?: Prisma.PictureWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PictureScalarFieldEnum | Prisma.PictureScalarFieldEnum[]
 }
 
 /**

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy } from '@fastify/busboy'
+import type { Caller } from '../../engine/caller.ts'
+import type { Body, Taken } from '../../engine/definition/endpoints.ts'
+import { PICTURE_BYTES_MAX } from '../../foundation/pictures/bounds.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type PictureServices, storePicture } from '../../shop/pictures/pictures.ts'
+import { unsupportedMedia } from '../server/requests/receive.ts'
+
+const FIELDS_MAX = 10
+const FIELD_BYTES_MAX = 70_000
+
+/** Whether a body of this media type is a picture, or a form with one. */
+export function isPictureType(mediaType: string): boolean {
+  return mediaType.startsWith('image/') || mediaType === 'multipart/form-data'
+}
+
+/** Reads a body that is a picture, or a form whose file is one and whose fields are members of the record. */
+export async function readPictureBody(contentType: string, bytes: Buffer): Promise<Body> {
+  if (!/^multipart\//i.test(contentType)) return bodyOf(bytes, {})
+  const members: Record<string, string> = {}
+  const files: Buffer[] = []
+  let isCut = false
+  try {
+    const limits = { files: 1, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX }
+    const parser = new Busboy({ headers: { 'content-type': contentType }, limits })
+    parser.on('field', (name, value, _isNameCut, isValueCut) => {
+      members[name] = value
+      isCut ||= isValueCut
+    })
+    for (const limit of ['filesLimit', 'fieldsLimit'] as const) parser.on(limit, () => (isCut = true))
+    parser.on('file', (_name, file) => {
+      const chunks: Buffer[] = []
+      file.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => files.push(Buffer.concat(chunks)))
+    })
+    await pipeline(Readable.from([bytes]), parser)
+  } catch {
+    throw new StoreFailure('malformed-body', 'The body is not valid multipart/form-data')
+  }
+  const [file] = files
+  if (file === undefined || isCut) {
+    throw new StoreFailure('malformed-body', `The form must have one file and at most ${FIELDS_MAX} short fields`)
+  }
+  return bodyOf(file, members)
+}
+
+/** An Idempotency-Key compares the text. The boundary of a form differs from one attempt to the next. */
+function bodyOf(bytes: Buffer, members: Readonly<Record<string, string>>): Body {
+  const text = createHash('sha256').update(JSON.stringify(members)).update(bytes).digest('hex')
+  return { format: 'json', text, picture: { bytes, members } }
+}
+
+/** Stores the picture of a body, and returns the record that says its address. Throws a 415 where the address takes none. */
+export async function recordOfPicture(
+  services: PictureServices & { readonly config: { readonly publicUrl: string } },
+  { store }: Pick<Caller, 'store'>,
+  { bytes, members }: NonNullable<Body['picture']>,
+  taken: Taken | undefined,
+): Promise<object> {
+  const [member] = taken?.takesPicture
+    ? (taken.type.fields.entries.find(([, field]) => 'isImage' in field && field.isImage) ?? [])
+    : []
+  if (member === undefined) throw unsupportedMedia('Content-Type', 'This address takes no files; send JSON or XML')
+  if (bytes.length > PICTURE_BYTES_MAX) {
+    throw new StoreFailure('body-too-large', `The picture is larger than ${PICTURE_BYTES_MAX / 1024 ** 2} MB`)
+  }
+  const path = await storePicture(services, store.id, bytes, member)
+  return { ...members, [member]: `${services.config.publicUrl}${path}` }
+}

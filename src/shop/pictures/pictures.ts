@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { wrongField } from '../../engine/definition/refused.ts'
+import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import type { Files } from '../../foundation/files/files.ts'
+import { refusals, THUMBNAIL_WIDTH, WIDTHS } from '../../foundation/pictures/bounds.ts'
+import type { Decoder } from '../../foundation/pictures/decoder.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+
+export interface PictureServices extends DataServices {
+  readonly files: Files
+  readonly decoder: Pick<Decoder, 'decode'>
+}
+
+export const PICTURES_MAX = 100_000
+export const STORE_BYTES_MAX = 20 * 1024 ** 3
+
+const NAME = /\/files\/(\d+)\/([\w-]{22})\//
+
+/**
+ * Stores a picture and returns its path, which begins with `/files/`: the same for the same content. What no text says within a day goes
+ * again. Throws (400) for a file that is no picture, named `field`, and `limit-reached` where the store has too many.
+ */
+export async function storePicture(
+  { db, now, files, decoder }: PictureServices,
+  storeId: number,
+  sent: Uint8Array,
+  field: string,
+): Promise<string> {
+  const name = createHash('sha256').update(sent).digest().toString('base64url', 0, 16)
+  const key = { storeId_name: { storeId, name } }
+  const stored = await db.picture.findUnique({ where: key, select: { isWhole: true } })
+  const at = now()
+  if (stored?.isWhole) {
+    await db.picture.update({ where: key, data: { seenAt: at } })
+    return pathOf(storeId, name)
+  }
+  const decoded = await decoder.decode(sent, String(storeId))
+  if ('refusal' in decoded) throw wrongField(field, refusals[decoded.refusal])
+  const { width, height } = decoded
+  const bytes = decoded.files.reduce((sum, file) => sum + file.bytes.length, 0)
+  await inTransaction(db, async (tx) => {
+    await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
+    const { _count: count, _sum: sum } = await tx.picture.aggregate({
+      where: { storeId },
+      _count: true,
+      _sum: { bytes: true },
+    })
+    if (count >= PICTURES_MAX || (sum.bytes ?? 0) + bytes > STORE_BYTES_MAX) {
+      const message = `The store has ${PICTURES_MAX} pictures or ${STORE_BYTES_MAX / 1024 ** 3} GB of them; delete some first, which takes a day`
+      throw new StoreFailure('limit-reached', message, { field })
+    }
+    // From here on the daily look finds it, whatever becomes of this process.
+    const data = { seenAt: at, unusedSince: at }
+    await tx.picture.upsert({ where: key, create: { storeId, name, width, height, bytes, ...data }, update: data })
+  })
+  for (const file of decoded.files) await files.put(fileOf(storeId, name, file), file.bytes)
+  await db.picture.update({ where: key, data: { isWhole: true } })
+  return pathOf(storeId, name)
+}
+
+function pathOf(storeId: number, name: string): string {
+  return `/files/${storeId}/${name}/${WIDTHS[0]}`
+}
+
+interface FileName {
+  readonly width: number
+  readonly extension: string
+}
+
+function fileOf(storeId: number, name: string, { width, extension }: FileName): string {
+  return `${storeId}/${name}-${width}.${extension}`
+}
+
+/** The files that a picture may have at a width: WebP, which comes first, and one for programs that do not read it. */
+export const extensions = ['webp', 'jpg', 'png'] as const
+
+export const mediaTypes = { webp: 'image/webp', jpg: 'image/jpeg', png: 'image/png' } as const
+
+/** Opens the file of a picture of this width, as WebP or as every program reads it. Null: there is none. */
+export async function openPicture(files: Files, storeId: number, name: string, width: number, isWebp: boolean) {
+  for (const extension of isWebp ? extensions : (['jpg', 'png'] as const)) {
+    const file = await files.open(fileOf(storeId, name, { width, extension }))
+    if (file !== null) return { ...file, type: mediaTypes[extension] }
+  }
+  return null
+}
+
+/** Removes the files of a picture. */
+export async function removeFiles(files: Files, storeId: number, name: string): Promise<void> {
+  for (const width of WIDTHS)
+    for (const extension of extensions) await files.remove(fileOf(storeId, name, { width, extension }))
+}
+
+/** The path of the thumbnail of a picture of this store that a text says, whatever the host; null: of none. */
+export function thumbnailIn(text: string, storeId: number): string | null {
+  const [, store, name] = NAME.exec(text) ?? []
+  return store === String(storeId) ? `/files/${storeId}/${name}/${THUMBNAIL_WIDTH}` : null
+}
