@@ -67,7 +67,6 @@ export type PagesServices = GuardServices &
   AdminServices &
   DeveloperServices &
   OperatorPagesServices &
-  PictureServices &
   StartPageServices
 
 /** Adds all pages for browsers. */

@@ -1,4 +1,6 @@
 import Fastify, { type InjectOptions } from 'fastify'
+import { diskFiles } from '../../../../src/foundation/files/disk.ts'
+import { createDecoder } from '../../../../src/foundation/pictures/decoder.ts'
 import { openPages } from '../../../../src/http/html/page-routes.ts'
 import { registerOperatorRoutes } from '../../../../src/http/operator/routes.ts'
 import { adminRoutes } from '../../../../src/http/pages/routes.ts'
@@ -12,7 +14,9 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatab
   const { services: access, clock, close: closeAccess } = await openAccess(openDatabase)
   const config = { ...access.config, publicUrl, sandbox: false, trustProxy: ['127.0.0.1'] }
   const csvImports = { wake: () => {}, soon: async () => {} }
-  const services = { ...access, backgroundDb: access.db, config, csvImports, operatorKey: 'operator-key-for-tests' }
+  const pictures = { files: diskFiles('/nowhere'), decoder: createDecoder() }
+  const operatorKey = 'operator-key-for-tests'
+  const services = { ...access, ...pictures, backgroundDb: access.db, config, csvImports, operatorKey }
   const log: string[] = []
   const app = Fastify({
     bodyLimit: 10_485_760,
