@@ -1,5 +1,5 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
-// products of a new order in place, offering records while somebody types, following work in progress, printing, choosing all of a
+// products of a new order in place, sending pictures and putting them in order, offering records while somebody types, following work in progress, printing, choosing all of a
 // page, what can be done with what is chosen, closing menus, asking before what was typed is lost, and passkeys, which only a script
 // can ask for. What it says stands in attributes of the page, in the reader's language.
 
@@ -382,6 +382,67 @@ async function renewPart(part) {
 }
 
 follow()
+
+// A form with data-drop sends the files that are chosen, or dropped on it, one after the other, and shows how far it is.
+for (const form of document.querySelectorAll('form[data-drop]')) {
+  const input = form.querySelector('input[type=file]')
+  input.multiple = true
+  form.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    form.classList.add('over')
+  })
+  form.addEventListener('dragleave', () => form.classList.remove('over'))
+  form.addEventListener('drop', (event) => {
+    event.preventDefault()
+    form.classList.remove('over')
+    sendFiles(form, [...event.dataTransfer.files])
+  })
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    sendFiles(form, [...input.files])
+  })
+}
+
+async function sendFiles(form, files) {
+  if (files.length === 0) return
+  const { progress: text, done } = form.dataset
+  const bar = Object.assign(document.createElement('progress'), { max: files.length, value: 0 })
+  const label = Object.assign(document.createElement('p'), { role: 'status' })
+  form.replaceChildren(...form.querySelectorAll('input[name=_csrf]'), label, bar)
+  for (const [at, file] of files.entries()) {
+    label.textContent = text.replace('{done}', at).replace('{all}', files.length)
+    bar.value = at
+    const body = new FormData(form)
+    body.append('file', file)
+    const answer = await fetch(form.action, { method: 'POST', headers: { accept: 'application/json' }, body }).catch(
+      () => null,
+    )
+    const said = answer?.ok ? null : await answer?.json().catch(() => null)
+    if (said) {
+      showFailure([{ Message: `${file.name}: ${said[0].Message}` }])
+      return form.remove()
+    }
+  }
+  window.location.assign(done)
+}
+
+// Rows of a list with data-sorted are put into another order by dragging. Its buttons do the same without.
+for (const list of document.querySelectorAll('[data-sorted]')) {
+  let dragged
+  for (const row of list.children) {
+    row.draggable = true
+    row.addEventListener('dragstart', ({ target }) => {
+      dragged = target === row ? row : undefined
+    })
+    row.addEventListener('dragover', (event) => {
+      if (!dragged || dragged === row) return
+      event.preventDefault()
+      const { top, height } = row.getBoundingClientRect()
+      row[event.clientY < top + height / 2 ? 'before' : 'after'](dragged)
+    })
+    row.addEventListener('drop', (event) => event.preventDefault())
+  }
+}
 
 for (const button of document.querySelectorAll('button[data-print]')) {
   button.hidden = false

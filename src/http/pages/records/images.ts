@@ -1,5 +1,7 @@
+import type { Caller } from '../../../engine/caller.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { pictureHere } from '../../../operations/sandbox/pictures.ts'
+import { thumbnailIn } from '../../../shop/pictures/pictures.ts'
 import type { Wire } from '../frame/request.ts'
 import type { Parts, Service } from './services.ts'
 import { itemsIn } from './values.ts'
@@ -8,15 +10,17 @@ const IMAGES_MAX = 200
 /** The policy of a page is a header. */
 const ORIGINS_MAX = 20
 
-/** The images that a record names, as far as a page may show them. A relative address lies in the shop, and pictures of the sandbox, which has none, on this server. */
-export function imagesOf(service: Service, record: Wire, secureUrl: string) {
+type Store = Pick<Caller['store'], 'id' | 'secureUrl'>
+
+/** The images that a record names, as far as a page may show them. A relative address lies in the shop; pictures that the store uploaded, and those of the sandbox, which has no shop, on this server. */
+export function imagesOf(service: Service, record: Wire, { id, secureUrl }: Store) {
   /** By the address as it is stored: the address to load. */
   const addresses = new Map<string, string>()
   const origins = new Set<string>()
   for (const text of new Set(textsOf(service, record))) {
     if (addresses.size === IMAGES_MAX) break
     const url = addressOf(text, secureUrl)
-    const here = url && pictureHere(url)
+    const here = url && (thumbnailIn(url.pathname, id) ?? pictureHere(url))
     if (here !== null) addresses.set(text, here)
     if (here !== null || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
     addresses.set(text, url.href)
