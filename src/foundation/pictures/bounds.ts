@@ -2,6 +2,9 @@
 export const WIDTHS = [1920, 960, 480, 160] as const
 export const THUMBNAIL_WIDTH = 160
 
+/** What a picture may be, by its content. */
+export const PICTURE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/avif', 'image/gif'] as const
+
 export const PICTURE_BYTES_MAX = 10 * 1024 * 1024
 /** Of all frames. */
 export const PIXELS_MAX = 40_000_000

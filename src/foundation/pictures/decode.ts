@@ -50,8 +50,7 @@ async function decode(sent: Uint8Array): Promise<Answer> {
   const isKnown = formats.includes(format ?? '') && (format !== 'heif' || compression === 'av1')
   if (!isKnown || !autoOrient) return { refusal: 'format' }
   const { width, height } = autoOrient
-  const frame = head.pageHeight ? (head.width ?? 0) * head.pageHeight : width * height
-  if (frame * pages > PIXELS_MAX) return { refusal: 'pixels' }
+  if (width * height * pages > PIXELS_MAX) return { refusal: 'pixels' }
   // Decoded once; the others are made of the largest.
   const [largest] = WIDTHS
   const { data, info } = await fitted(sharp(sent, { limitInputPixels: PIXELS_MAX }).autoOrient(), largest)

@@ -9,6 +9,7 @@ import type {
 } from '../../../engine/definition/endpoints.ts'
 import { describeRecord, type Schemas } from '../../../engine/definition/json-schema.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
+import { PICTURE_TYPES } from '../../../foundation/pictures/bounds.ts'
 import type { ResultItem } from '../../../foundation/values/failure.ts'
 import { servedResources } from '../../../shop/registry.ts'
 import {
@@ -242,7 +243,7 @@ function success(description: string, names: readonly HeaderName[], content?: Co
 }
 
 /** The content of a request body: one record, or up to 100 in a list. */
-function takenContent(schemas: Schemas, { type, mode, many }: Taken, example: unknown): Content {
+function takenContent(schemas: Schemas, { type, mode, many, takesPicture }: Taken, example: unknown): Content {
   const isItem = 'kind' in type
   const record = describeRecord(schemas, type, isItem ? 'item' : mode)
   const list = {
@@ -256,6 +257,19 @@ function takenContent(schemas: Schemas, { type, mode, many }: Taken, example: un
   return {
     'application/json': { schema, ...(example !== undefined && { example }) },
     'application/xml': { schema, ...(example !== undefined && { example: xmlExample(type, example) }) },
+    ...(takesPicture && pictureContent(type)),
+  }
+}
+
+/** A picture by itself, or in a form beside texts of the record. */
+function pictureContent({ fields }: RecordType): Content {
+  const texts = fields.shown.entries.filter(([, field]) => field.kind === 'text' && !field.isImage)
+  const members = texts.map(([name]) => [name, { type: 'string' }])
+  const properties = { ...Object.fromEntries(members), file: { type: 'string', format: 'binary' } }
+  const picture = { schema: { type: 'string', format: 'binary' } }
+  return {
+    ...Object.fromEntries(PICTURE_TYPES.map((type) => [type, picture])),
+    'multipart/form-data': { schema: { type: 'object', required: ['file'], properties } },
   }
 }
 

@@ -1,0 +1,205 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, expect, test } from 'vitest'
+import { pictureSweep } from '../../../../src/shop/pictures/sweep.ts'
+import { sharedServer } from '../../../support/store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pictures-'))
+const server = await sharedServer({ FILES_DIR: folder })
+const shop = await server.openStore()
+const other = await server.openStore()
+const product = await shop.add('/Products', { SKUInfo: { SKU: 'P-1', Name: 'Mug' } })
+afterAll(() => {
+  server.services.decoder.end()
+  rmSync(folder, { recursive: true })
+})
+
+const filled = (width: number, height: number, background: sharp.Color = 'red') =>
+  sharp({ create: { width, height, channels: 3, background } })
+
+const send = (body: Buffer, contentType = 'image/png', id = product) =>
+  shop.call('POST', `/Products/${id}/Images`, { body, contentType })
+
+async function addressesOf(id: number): Promise<string[]> {
+  const list = (await shop.call('GET', `/Products/${id}/Images`)).json() as { ImageGalleryFile: string }[]
+  return list.map(({ ImageGalleryFile }) => ImageGalleryFile)
+}
+
+const get = (address: string, accept = 'image/png') =>
+  server.app.inject({ url: new URL(address).pathname, headers: { accept } })
+
+test.each(['jpeg', 'png', 'webp', 'avif', 'gif'] as const)(
+  'a %s picture is served in four widths and two formats, without what its file said beside it',
+  async (format) => {
+    const id = await shop.add('/Products', { SKUInfo: { SKU: `F-${format}`, Name: 'Mug' } })
+    const place = { IFD0: { Copyright: 'Somebody' }, IFD3: { GPSLatitudeRef: 'N' } }
+    const sent = await filled(600, 300).withExif(place).toFormat(format).toBuffer()
+    expect((await send(sent, `image/${format}`, id)).json()).toMatchObject([{ Key: 'ImageGalleryID', Status: '201' }])
+    const [address = ''] = await addressesOf(id)
+    for (const width of [1920, 960, 480, 160]) {
+      const at = address.replace(/\d+$/, String(width))
+      for (const [accept, type] of [
+        ['image/webp,*/*', 'image/webp'],
+        ['*/*', 'image/jpeg'],
+      ] as const) {
+        const answer = await get(at, accept)
+        expect([answer.statusCode, answer.headers['content-type'], answer.headers.vary]).toEqual([200, type, 'Accept'])
+        expect(answer.headers).toMatchObject({
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': "default-src 'none'; sandbox",
+          'cache-control': 'public, max-age=31536000, immutable',
+        })
+        const { width: shown, exif } = await sharp(answer.rawPayload).metadata()
+        expect([shown, exif]).toEqual([Math.min(width, 600), undefined])
+      }
+    }
+  },
+)
+
+test('a picture stands upright, and keeps what is transparent', async () => {
+  const lying = await filled(60, 30).withMetadata({ orientation: 6 }).jpeg().toBuffer()
+  const clear = await sharp({
+    create: { width: 50, height: 50, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
+  })
+    .png()
+    .toBuffer()
+  const id = await shop.add('/Products', { SKUInfo: { SKU: 'U-1', Name: 'Mug' } })
+  await send(lying, 'image/jpeg', id)
+  await send(clear, 'image/png', id)
+  const [first = '', second = ''] = await addressesOf(id)
+  expect(await sharp((await get(first)).rawPayload).metadata()).toMatchObject({ width: 30, height: 60 })
+  expect((await get(second)).headers['content-type']).toBe('image/png')
+})
+
+const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+const notPictures = 'must be a JPEG, PNG, WebP, AVIF or GIF picture'
+const refused: readonly (readonly [string, () => Buffer | Promise<Buffer>, string])[] = [
+  ['a text', () => Buffer.from('<script>alert(1)</script>'), notPictures],
+  ['an SVG', () => Buffer.from(svg), notPictures],
+  ['a PDF', () => Buffer.from('%PDF-1.4\n%âãÏÓ\n'), notPictures],
+  ['a TIFF', () => filled(20, 20).tiff().toBuffer(), notPictures],
+  [
+    '40,001 × 1,000 pixels',
+    () => filled(40_001, 1_000).png().toBuffer(),
+    'must have 40 million pixels at most, all frames together',
+  ],
+  [
+    'a head that says 65,000 × 65,000',
+    async () => withSides(await filled(10, 10).png().toBuffer(), 65_000),
+    'must have 40 million pixels at most, all frames together',
+  ],
+  ['many frames', manyFrames, 'must have 40 million pixels at most, all frames together'],
+  [
+    'half a file',
+    async () => {
+      const whole = await noise().jpeg().toBuffer()
+      return whole.subarray(0, whole.length / 2)
+    },
+    'is cut off or damaged',
+  ],
+]
+
+const noise = () =>
+  sharp({
+    create: {
+      width: 300,
+      height: 300,
+      channels: 3,
+      background: 'red',
+      noise: { type: 'gaussian', mean: 128, sigma: 50 },
+    },
+  })
+
+function withSides(png: Buffer, side: number): Buffer {
+  png.writeUInt32BE(side, 16)
+  png.writeUInt32BE(side, 20)
+  return png
+}
+
+async function manyFrames(): Promise<Buffer> {
+  const one = async (_: unknown, at: number) =>
+    filled(1_000, 1_000, at % 2 === 0 ? 'white' : 'black')
+      .png()
+      .toBuffer()
+  const frames = await Promise.all(Array.from({ length: 41 }, one))
+  return sharp(frames, { join: { animated: true } })
+    .gif()
+    .toBuffer()
+}
+
+test.each(refused)('%s is refused by its content, and leaves nothing', async (_what, make, problem) => {
+  const before = readdirSync(folder, { recursive: true })
+  const answer = await send(await make(), 'image/png')
+  expect(answer.json()).toMatchObject([
+    { Status: '400', Value: 'ImageGalleryFile', Message: `ImageGalleryFile ${problem}` },
+  ])
+  expect(readdirSync(folder, { recursive: true })).toEqual(before)
+})
+
+test('what begins as a picture and ends as a program is served as a picture alone', async () => {
+  const id = await shop.add('/Products', { SKUInfo: { SKU: 'PG-1', Name: 'Mug' } })
+  const polyglot = Buffer.concat([await filled(20, 20).png().toBuffer(), Buffer.from('<script>alert(1)</script>')])
+  await send(polyglot, 'text/html', id).catch(() => {})
+  await send(polyglot, 'image/png', id)
+  const [address = ''] = await addressesOf(id)
+  expect((await get(address)).body).not.toContain('script')
+})
+
+test('a form has the picture and its caption; a file’s name leads nowhere', async () => {
+  const id = await shop.add('/Products', { SKUInfo: { SKU: 'FORM-1', Name: 'Mug' } })
+  const form = new FormData()
+  form.append('ImageGalleryCaption', 'Grün')
+  form.append('file', new Blob([new Uint8Array(await filled(20, 20, 'green').png().toBuffer())]), '../../../etc/passwd')
+  const { headers, body } = new Response(form)
+  const bytes = Buffer.from(await new Response(body).arrayBuffer())
+  expect((await send(bytes, headers.get('content-type') ?? '', id)).statusCode).toBe(201)
+  expect((await shop.call('GET', `/Products/${id}/Images`)).json()).toMatchObject([{ ImageGalleryCaption: 'Grün' }])
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(['parts', String(shop.store.id)]))
+})
+
+test('another address takes no file, and a picture of another store has none of this one', async () => {
+  const png = await filled(20, 20, 'blue').png().toBuffer()
+  expect(
+    (await shop.call('POST', '/Products', { body: png, contentType: 'image/png', tolerated: true })).statusCode,
+  ).toBe(415)
+  await send(png)
+  const address = (await addressesOf(product)).at(-1) ?? ''
+  expect((await get(address)).statusCode).toBe(200)
+  const elsewhere = address.replace(`/files/${shop.store.id}/`, `/files/${other.store.id}/`)
+  expect((await get(elsewhere)).statusCode).toBe(404)
+  for (const path of ['500', '160.webp', '..%2f..%2fx', '-1']) {
+    expect((await get(address.replace(/\d+$/, path))).statusCode).toBe(404)
+  }
+})
+
+test('an attempt that is repeated with its key adds no second picture', async () => {
+  const id = await shop.add('/Products', { SKUInfo: { SKU: 'K-1', Name: 'Mug' } })
+  const body = await filled(20, 20, 'black').png().toBuffer()
+  const headers = { 'idempotency-key': 'one' }
+  for (const _ of [1, 2]) {
+    const answer = await shop.call('POST', `/Products/${id}/Images`, { body, contentType: 'image/png', headers })
+    expect(answer.statusCode).toBe(201)
+  }
+  expect(await addressesOf(id)).toHaveLength(1)
+})
+
+test('a picture that no text says goes after a day, and one that a text says stays', async () => {
+  const id = await shop.add('/Products', { SKUInfo: { SKU: 'S-1', Name: 'Mug' } })
+  await send(await filled(20, 20, 'yellow').png().toBuffer(), 'image/png', id)
+  await send(await filled(20, 20, 'pink').png().toBuffer(), 'image/png', id)
+  const [stays = '', goes = ''] = await addressesOf(id)
+  const [kept] = (await shop.call('GET', `/Products/${id}`)).json()[0].ImageGalleryList
+  await shop.call('PUT', `/Products/${id}`, { body: { ImageGalleryList: [kept] } })
+  const sweep = pictureSweep(server.services)
+  const isThere = async () => [(await get(stays)).statusCode, (await get(goes)).statusCode]
+  await sweep(() => false)
+  expect(await isThere()).toEqual([200, 200])
+  for (const _ of [1, 2]) {
+    server.clock.ms += 86_400_001
+    await sweep(() => false)
+  }
+  expect(await isThere()).toEqual([200, 404])
+  expect(existsSync(join(folder, 'parts'))).toBe(true)
+})
