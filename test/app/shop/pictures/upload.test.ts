@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import sharp from 'sharp'
+import sharp, { type Color } from 'sharp'
 import { afterAll, expect, test } from 'vitest'
 import { pictureSweep } from '../../../../src/shop/pictures/sweep.ts'
 import { sharedServer } from '../../../support/store.ts'
@@ -11,12 +11,9 @@ const server = await sharedServer({ FILES_DIR: folder })
 const shop = await server.openStore()
 const other = await server.openStore()
 const product = await shop.add('/Products', { SKUInfo: { SKU: 'P-1', Name: 'Mug' } })
-afterAll(() => {
-  server.services.decoder.end()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
-const filled = (width: number, height: number, background: sharp.Color = 'red') =>
+const filled = (width: number, height: number, background: Color = 'red') =>
   sharp({ create: { width, height, channels: 3, background } })
 
 const send = (body: Buffer, contentType = 'image/png', id = product) =>
