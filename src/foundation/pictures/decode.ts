@@ -43,7 +43,6 @@ async function decode(sent: Uint8Array): Promise<Answer> {
     compression,
     autoOrient,
     pages = 1,
-    ...head
   } = await sharp(sent, { limitInputPixels: false })
     .metadata()
     .catch(() => ({}) as Partial<Metadata>)
