@@ -123,7 +123,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
-  parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, now, log, onFailure }, config))
+  parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, files, now, log, onFailure }, config))
   const buckets = parts.add('the shared rate limits', new SharedBuckets({ db, now, log }))
   const app = buildApp({
     ...basis,

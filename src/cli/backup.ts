@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { openSnapshot } from '../foundation/database/snapshot.ts'
+import { openFiles } from '../foundation/files/files.ts'
 import { findSecretKeys } from '../foundation/process/data-folder.ts'
 import { readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
@@ -31,7 +32,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const progress = createProgress({ label: 'Rows' })
   try {
     const { rows, tables } = await writeWholeFile(file, (target) =>
-      writeBackup(snapshot, target, { secrets, createdAt, onRows: progress.advanceTo }),
+      writeBackup(snapshot, target, { secrets, createdAt, files: openFiles(config), onRows: progress.advanceTo }),
     )
     progress.done()
     const { size } = await stat(file)

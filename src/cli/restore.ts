@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { openFiles } from '../foundation/files/files.ts'
 import { findSecretKeys } from '../foundation/process/data-folder.ts'
 import { readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
@@ -32,6 +33,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const progress = createProgress({ label: 'Rows', total })
   await restoreBackup(database.url, backup, {
     secrets,
+    files: openFiles(config),
     onRows: progress.advanceTo,
     onStored: () => {
       progress.done()

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openSnapshot } from '../../src/foundation/database/snapshot.ts'
+import { diskFiles } from '../../src/foundation/files/disk.ts'
 import { writeWholeFile } from '../../src/foundation/process/whole-file.ts'
 import { createSecrets } from '../../src/foundation/values/secrets.ts'
 import { writeBackup } from '../../src/operations/installation/backup/write.ts'
@@ -179,8 +180,8 @@ async function backUp(server: BenchServer, stops: Stops): Promise<number[]> {
   )
   const startedMs = performance.now()
   const snapshot = await openSnapshot(server.databaseUrl)
-  const secrets = createSecrets(server.secretKey)
-  await writeWholeFile(path, (target) => writeBackup(snapshot, target, { secrets, createdAt: new Date() }))
+  const services = { secrets: createSecrets(server.secretKey), files: diskFiles(folder) }
+  await writeWholeFile(path, (target) => writeBackup(snapshot, target, { ...services, createdAt: new Date() }))
   await snapshot.close()
   const { size } = await stat(path)
   return [(database?.bytes ?? 0) / 1e6, size / 1e6, (performance.now() - startedMs) / 1_000]

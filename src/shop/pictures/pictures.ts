@@ -85,10 +85,9 @@ export async function openPicture(files: Files, storeId: number, name: string, w
   return null
 }
 
-/** Removes the files of a picture. */
-export async function removeFiles(files: Files, storeId: number, name: string): Promise<void> {
-  for (const width of WIDTHS)
-    for (const extension of extensions) await files.remove(fileOf(storeId, name, { width, extension }))
+/** The paths of all files that a picture may have. */
+export function filesOfPicture(storeId: number, name: string): string[] {
+  return WIDTHS.flatMap((width) => extensions.map((extension) => fileOf(storeId, name, { width, extension })))
 }
 
 /** The path of the thumbnail of a picture of this store that a text says, whatever the host; null: of none. */

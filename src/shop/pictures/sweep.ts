@@ -1,7 +1,7 @@
 import type { Db } from '../../foundation/database/client.ts'
 import { inBatches, type Sweep } from '../../foundation/database/sweeper.ts'
 import type { Files } from '../../foundation/files/files.ts'
-import { removeFiles } from './pictures.ts'
+import { filesOfPicture } from './pictures.ts'
 
 const DAY_MS = 86_400_000
 const BATCH_MAX = 100
@@ -24,7 +24,7 @@ export function pictureSweep({ db, now, files }: { db: Db; now: () => Date; file
         // An upload of the same content waits for the row, and stores the files again.
         await db.$transaction(async (tx) => {
           const gone = await tx.picture.deleteMany({ where: { storeId, name, unusedSince: { lte: dayAgo } } })
-          if (gone.count > 0) await removeFiles(files, storeId, name)
+          if (gone.count > 0) for (const path of filesOfPicture(storeId, name)) await files.remove(path)
         })
       }
       return seen.length < BATCH_MAX ? null : true

@@ -18,6 +18,8 @@ export interface Contents {
   readonly sequences: readonly Sequence[]
   /** The rows of all tables, as `rowsOf` writes them. */
   readonly rows: () => AsyncIterable<Buffer>
+  /** Reads what follows the rows. */
+  readonly readFurther?: (reader: SectionReader) => Promise<unknown>
 }
 
 export interface FillOptions {
@@ -71,7 +73,7 @@ async function fill(client: pg.Client, contents: Contents, options: FillOptions)
   await finish(database, counts)
 }
 
-async function copyRows(client: pg.Client, { tables, rows }: Contents, onRows: (rows: number) => void) {
+async function copyRows(client: pg.Client, { tables, rows, readFurther }: Contents, onRows: (rows: number) => void) {
   const reader = new SectionReader(rows())
   const counter = new RowCounter(onRows)
   for (const table of tables) {
@@ -79,6 +81,7 @@ async function copyRows(client: pg.Client, { tables, rows }: Contents, onRows: (
     const counted = Readable.from(counter.passing(reader.rows()))
     await pipeline(counted, client.query(copyFrom(`COPY ${target(table)} FROM STDIN`)))
   }
+  await readFurther?.(reader)
   await reader.end()
   return counter.counts
 }

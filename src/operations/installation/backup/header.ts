@@ -6,18 +6,20 @@ import { keyFingerprints } from './key.ts'
 
 // A backup file (docs/decisions/backup.md):
 //   the header, a line of JSON;
-//   the rows, compressed by zstd: of each table the line COPY … FROM stdin;, a line for each row, and the line \.
+//   the rows, compressed by zstd: of each table the line COPY … FROM stdin;, a line for each row, and the line \.;
+//     then the pictures' files in the same form (files.ts), of which format 1 has none;
 //   the end, a line of JSON that follows a line break;
 //   the SHA-256 of all bytes before it, as a line of hexadecimal digits.
 
 const FORMAT = 'store-platform backup'
-const FORMAT_VERSION = 1
+const FORMAT_VERSION = 2
+const FORMATS_READ = [1, FORMAT_VERSION]
 
 const Name = z.string().min(1).max(63)
 
 export const Header = z.object({
   format: z.literal(FORMAT),
-  formatVersion: z.literal(FORMAT_VERSION),
+  formatVersion: z.literal(FORMATS_READ),
   createdAt: z.iso.datetime(),
   /** The migrations that the database had, in order: the version of its schema. */
   migrations: z.array(z.string()).readonly(),
@@ -50,9 +52,9 @@ export function makeHeader(contents: Pick<Header, 'tables' | 'sequences'>, secre
 export function refuseOtherFormat(beginning: string, file: string): void {
   if (!beginning.startsWith(`{"format":"${FORMAT}",`)) throw new StartupError(`${file} is not a backup of this server`)
   const [, version] = /"formatVersion":(\d+)/.exec(beginning) ?? []
-  if (version === undefined || Number(version) === FORMAT_VERSION) return
+  if (version === undefined || FORMATS_READ.includes(Number(version))) return
   throw new StartupError(
-    `${file} has format ${version}, and this version reads format ${FORMAT_VERSION}. Restore it with the version of the server that wrote it`,
+    `${file} has format ${version}, and this version reads formats up to ${FORMAT_VERSION}. Restore it with the version of the server that wrote it`,
   )
 }
 

@@ -1,15 +1,20 @@
 import { withConnection } from '../../../foundation/database/connection.ts'
 import { asStartupError, migrate } from '../../../foundation/database/migrations.ts'
 import type { Query } from '../../../foundation/database/query.ts'
+import type { Files } from '../../../foundation/files/files.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { type FillOptions, fillDatabase } from './fill.ts'
 import { refuseOther } from './header.ts'
 import { refuseOtherKey } from './key.ts'
+import { storeFiles } from './picture-files.ts'
 import type { Backup } from './read.ts'
+import type { SectionReader } from './rows.ts'
 
 interface RestoreOptions extends Pick<FillOptions, 'onRows' | 'onStored'> {
   readonly secrets: Secrets
+  /** Where the pictures are to lie. */
+  readonly files: Files
 }
 
 /**
@@ -19,10 +24,11 @@ interface RestoreOptions extends Pick<FillOptions, 'onRows' | 'onStored'> {
  */
 export async function restoreBackup(url: string, backup: Backup, options: RestoreOptions): Promise<void> {
   const { header, file, content } = backup
-  const { secrets, onRows, onStored } = options
+  const { secrets, files, onRows, onStored } = options
   refuseOther(header, secrets, file)
   await migrate(url, undefined, header.migrations.at(-1))
-  const contents = { ...header, name: file, rows: content }
+  const readFurther = (reader: SectionReader) => storeFiles(reader, files)
+  const contents = { ...header, name: file, rows: content, ...(header.formatVersion > 1 && { readFurther }) }
   const finish: FillOptions['finish'] = async (database, counts) => {
     refuseOtherCounts(backup, counts)
     await refuseOtherKey(database, secrets)

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Log } from '../../../engine/definition/endpoints.ts'
 import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { openSnapshot, type Snapshot } from '../../../foundation/database/snapshot.ts'
+import type { Files } from '../../../foundation/files/files.ts'
 import { makePrivateFolder } from '../../../foundation/process/data-folder.ts'
 import { createLoop } from '../../../foundation/process/loop.ts'
 import type { Config } from '../../../foundation/process/settings.ts'
@@ -21,6 +22,7 @@ const HOUR_MS = 3_600_000
 interface BackupScheduleOptions {
   readonly url: string
   readonly secrets: Secrets
+  readonly files: Files
   readonly now: () => Date
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly dir: string
@@ -33,7 +35,7 @@ interface BackupScheduleOptions {
 
 /** The backups into BACKUP_DIR; without that folder there are none. */
 export async function scheduledBackups(
-  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'>,
+  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'files' | 'now' | 'log' | 'onFailure'>,
   { backupDir: dir, backupHours: hours, backupKeep: keep }: Pick<Config, 'backupDir' | 'backupHours' | 'backupKeep'>,
 ): Promise<Part> {
   if (dir === null) return { stop: async () => {} }
@@ -77,7 +79,7 @@ export function createBackupSchedule(options: BackupScheduleOptions) {
 }
 
 async function backUpIfDue(options: BackupScheduleOptions, signal: AbortSignal): Promise<void> {
-  const { url, secrets, now, log, dir, hours, keep } = options
+  const { url, secrets, files, now, log, dir, hours, keep } = options
   const folder = await openBackupFolder(dir, secrets)
   const isDue = async () => {
     const newest = await folder.newest(now())
@@ -92,7 +94,7 @@ async function backUpIfDue(options: BackupScheduleOptions, signal: AbortSignal):
     const startedMs = performance.now()
     const path = folder.pathOf(createdAt)
     const written = await writeWholeFile(path, (target) =>
-      writeBackup(snapshot, target, { secrets, createdAt, signal }),
+      writeBackup(snapshot, target, { secrets, createdAt, files, signal }),
     )
     log.info({ file: path, ...written }, 'the database was backed up')
     const seconds = (performance.now() - startedMs) / 1_000

@@ -3,15 +3,19 @@ import { addAbortSignal, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 import type { Snapshot } from '../../../foundation/database/snapshot.ts'
+import type { Files } from '../../../foundation/files/files.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { type End, makeHeader } from './header.ts'
 import { refuseOtherKey } from './key.ts'
+import { filesOf } from './picture-files.ts'
 import { copyLine, ROWS_END, RowCounter } from './rows.ts'
 import { findSequences, findTables, type Table, target } from './tables.ts'
 
 interface WriteOptions {
   readonly secrets: Secrets
   readonly createdAt: Date
+  /** Where the pictures lie. */
+  readonly files: Files
   /** Gets the number of rows written so far. */
   readonly onRows?: (rows: number) => void
   readonly signal?: AbortSignal
@@ -27,13 +31,16 @@ export interface Written {
  * the database.
  */
 export async function writeBackup(snapshot: Snapshot, output: Writable, options: WriteOptions): Promise<Written> {
-  const { secrets, createdAt, onRows = () => {}, signal } = options
+  const { secrets, createdAt, files, onRows = () => {}, signal } = options
   await refuseOtherKey(snapshot, secrets)
   const tables = await findTables(snapshot)
   const header = makeHeader({ tables, sequences: await findSequences(snapshot) }, secrets, createdAt)
   const counter = new RowCounter(onRows)
   // A signal that also reports what fails after the rows, or else a table that waits for a lock would hold up the failure.
-  const rows = (options: { signal: AbortSignal }) => rowsOf(snapshot, tables, counter, options.signal)
+  const rows = async function* ({ signal }: { signal: AbortSignal }) {
+    yield* rowsOf(snapshot, tables, counter, signal)
+    yield* filesOf(snapshot, files)
+  }
   const frame = framed(header, () => ({ rows: counter.counts }))
   await pipeline(rows as () => ReturnType<typeof rows>, createZstdCompress(), frame, output, { signal })
   return { tables: tables.length, rows: counter.total }

@@ -176,6 +176,7 @@ describe('backups', () => {
     createBackupSchedule({
       url: server.database.url,
       secrets: server.services.secrets,
+      files: server.services.files,
       now: () => new Date(server.clock.ms),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       dir,
@@ -212,6 +213,7 @@ describe('backups', () => {
     const broken = createBackupSchedule({
       url,
       secrets: server.services.secrets,
+      files: server.services.files,
       now: () => new Date(server.clock.ms),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       dir: backupDir,

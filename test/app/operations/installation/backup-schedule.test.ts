@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { diskFiles } from '../../../../src/foundation/files/disk.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
 import { keyFingerprints } from '../../../../src/operations/installation/backup/key.ts'
 import { openBackup } from '../../../../src/operations/installation/backup/read.ts'
@@ -33,6 +34,7 @@ function openSchedule() {
   return createBackupSchedule({
     url,
     secrets,
+    files: diskFiles(dir),
     dir,
     hours: 24,
     keep: 3,
