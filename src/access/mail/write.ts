@@ -49,8 +49,8 @@ export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox
 /**
  * Writes a mail in the transaction of its cause, of `inTransaction`; it is sent after the commit, at least once, always under one
  * Message-ID. Returns whether it is written: where mails are `none`, nothing is. Throws a 400 for a control
- * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store), throws `rate-limited` if a
- * person causes the mail, and returns false otherwise.
+ * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store, and 200 links for its
+ * customers), throws `rate-limited` if a person causes the mail, and returns false otherwise.
  */
 export async function writeMail(tx: Transaction, services: MailServices, mail: NewMail): Promise<boolean> {
   const { config, secrets, now } = services
@@ -74,7 +74,7 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()
   const hashes = network === null ? [] : secrets.lookups(network)
-  const counted = { recipient, storeId, network: network === null ? null : { name: network, hashes } }
+  const counted = { kind, recipient, storeId, network: network === null ? null : { name: network, hashes } }
   const waitSeconds = await secondsUntilAllowed(tx, counted, createdAt)
   if (waitSeconds > 0 && network === null) return false
   if (waitSeconds > 0) throw tooManyMails(waitSeconds)

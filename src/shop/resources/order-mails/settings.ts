@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
 import { type MailConfig, mailsAre } from '../../../access/mail/write.ts'
@@ -8,57 +7,46 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { lines, readInput, text } from '../../../foundation/values/input.ts'
 import { isOneOf, type Secrets } from '../../../foundation/values/secrets.ts'
 import { type IsForeign, readForeign } from './addresses.ts'
-import { type CausedKind, causedKinds, type MailKind, placeholders } from './kinds.ts'
-import { defaultText, type MailText, PLACEHOLDER, textTags } from './texts.ts'
+import { type CausedKind, type MailKind, placeholders } from './kinds.ts'
+import { type MailText, PLACEHOLDER, usualTexts } from './texts.ts'
 
-export const SUBJECT_LENGTH_MAX = 150
-export const BODY_LENGTH_MAX = 5_000
+export const lengthMax = { subject: 150, body: 5_000 } as const
 
 type Services = AccessServices & { readonly config: MailConfig }
 
-/** The texts of a store, with the end of the names of their fields in a form. */
-export const storeTexts = causedKinds.flatMap((kind) =>
-  textTags.map((locale) => ({ kind, locale, end: `.${kind}.${locale}` })),
-)
-
-/** What people write by themselves. */
-export const messageTexts = [{ kind: 'order-message', end: '' }] as const
-
-function shapeOf(texts: readonly { readonly end: string }[]) {
-  const fieldsOf = ({ end }: { readonly end: string }) => ({
-    [`Subject${end}`]: text(SUBJECT_LENGTH_MAX),
-    [`Body${end}`]: lines(BODY_LENGTH_MAX),
-  })
-  const shape: Record<string, z.ZodType<string>> = Object.assign({}, ...texts.map(fieldsOf))
-  return z.object(shape)
+/** The names of the fields of a text in a form; `locale` omitted: what people write by themselves. */
+export function fieldsOf({ kind, locale }: { readonly kind: MailKind; readonly locale?: string }) {
+  const end = locale === undefined ? '' : `.${kind}.${locale}`
+  return { subject: `Subject${end}`, body: `Body${end}` }
 }
 
-const [storeShape, messageShape] = [shapeOf(storeTexts), shapeOf(messageTexts)]
-
 /**
- * Reads the fields of texts, of which `Subject` is one line and `Body` several. Throws a 400 that names what is wrong with each: also
+ * Reads these texts of a form, of which the subject is one line and the body several. Throws a 400 that names what is wrong with each: also
  * placeholders that mean nothing, and links to other hosts.
  */
-export async function readWritten(
+export async function readWritten<Written extends Parameters<typeof fieldsOf>[0]>(
   { db, config }: Pick<Services, 'db' | 'config'>,
   storeId: number,
-  texts: typeof storeTexts | typeof messageTexts,
+  texts: readonly Written[],
   form: Readonly<Record<string, unknown>>,
-): Promise<MailText[]> {
+): Promise<(Written & MailText)[]> {
   const isForeign = await readForeign(db, storeId, config.publicUrl)
-  const read = readInput(texts === storeTexts ? storeShape : messageShape, form)
-  const faults = texts.flatMap(({ kind, end }) =>
-    [`Subject${end}`, `Body${end}`].flatMap((field) => {
-      const problem = problemIn(read[field] ?? '', kind, isForeign)
-      return problem === undefined ? [] : [{ field, problem }]
-    }),
-  )
-  const [first] = faults
-  if (first !== undefined) {
-    const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-    throw new StoreFailure('invalid-value', message, { field: first.field, faults, status: 400 })
-  }
-  return texts.map(({ end }) => ({ subject: read[`Subject${end}`] ?? '', body: read[`Body${end}`] ?? '' }))
+  const shapes = texts.map((written): Record<string, z.ZodType<string>> => {
+    const check = (given: string, context: z.core.$RefinementCtx<string>) => {
+      const problem = problemIn(given, written.kind, isForeign)
+      if (problem) context.addIssue(problem)
+    }
+    const { subject, body } = fieldsOf(written)
+    return {
+      [subject]: text(lengthMax.subject).superRefine(check),
+      [body]: lines(lengthMax.body).superRefine(check),
+    }
+  })
+  const read = readInput(z.object(Object.assign({}, ...shapes) as (typeof shapes)[number]), form)
+  return texts.map((written) => {
+    const { subject, body } = fieldsOf(written)
+    return { ...written, subject: read[subject] ?? '', body: read[body] ?? '' }
+  })
 }
 
 function problemIn(given: string, kind: MailKind, isForeign: IsForeign): string | undefined {
@@ -84,15 +72,14 @@ export async function saveMails(
   if (orderMails.length > 0 && mailsAre(services.config) === 'none') {
     throw new StoreFailure('invalid-value', 'This server cannot send mail', { field: 'On', status: 400 })
   }
-  const written = await readWritten(services, storeId, storeTexts, form)
-  const data = storeTexts.flatMap(({ kind, locale }, at) => {
-    const [own, usual] = [written[at] as MailText, defaultText(kind, locale)]
-    return isDeepStrictEqual(own, usual) ? [] : { storeId, kind, locale, ...own }
-  })
+  const written = await readWritten(services, storeId, usualTexts, form)
+  const own = written.filter(
+    ({ subject, body }, at) => subject !== usualTexts[at]?.subject || body !== usualTexts[at].body,
+  )
   await changeStore(services, storeId, { orderMails }, actor, async (tx) => {
     await tx.mailText.deleteMany({ where: { storeId } })
-    await tx.mailText.createMany({ data })
-    return { mailTexts: data.map(({ kind, locale }) => `${kind} ${locale}`) }
+    await tx.mailText.createMany({ data: own.map((row) => ({ storeId, ...row })) })
+    return { mailTexts: own.map(({ kind, locale }) => `${kind} ${locale}`) }
   })
 }
 
@@ -115,45 +102,29 @@ async function changeStore(
   })
 }
 
-/** A link that proves an address of the store: it is derived and never stored, so that no copy of the database can confirm one. */
-export interface Proof {
-  readonly address: string
-  /** In milliseconds since 1970. */
-  readonly until: string
-  readonly code: string
+/** Of the link that proves an address of a store: derived and never stored, so that no copy of the database can confirm one. */
+function codesOf(secrets: Pick<Secrets, 'derivations'>, storeId: number, address: string, until: string): string[] {
+  const derived = secrets.derivations(`answers of ${storeId} until ${until} to ${address}`)
+  return derived.map((bytes) => `${until}.${bytes.toString('base64url', 0, 16)}`)
 }
 
-function codesOf(
-  { derivations }: Pick<Secrets, 'derivations'>,
-  storeId: number,
-  { address, until }: Omit<Proof, 'code'>,
-) {
-  return derivations(`answers of ${storeId} until ${until} to ${address}`).map((key) =>
-    key.toString('base64url', 0, 16),
-  )
+/** What proves an address until a time. */
+export function proofOf({ secrets }: Pick<Services, 'secrets'>, storeId: number, address: string, until: Date): string {
+  return codesOf(secrets, storeId, address, String(until.getTime()))[0] ?? ''
 }
 
-export function proofOf(
-  { secrets, now }: Pick<Services, 'now'> & { secrets: Pick<Secrets, 'derivations'> },
-  storeId: number,
-  address: string,
-): Proof {
-  const until = String(now().getTime() + 86_400_000)
-  return { address, until, code: codesOf(secrets, storeId, { address, until })[0] ?? '' }
-}
-
-/** Lets customers answer to the address of a link. Empty: to MAIL_FROM. Throws a 400 for a link that is wrong or has ended. */
+/** Lets customers answer to an address that a link has proved. Empty: to MAIL_FROM. Throws a 400 for a link that is wrong or has ended. */
 export async function saveReplyTo(
-  services: Services & { secrets: Pick<Secrets, 'derivations'> },
+  services: Services,
   storeId: number,
-  proof: Proof,
+  { address: mailReplyTo, proof }: { readonly address: string; readonly proof: string },
   actor: Actor,
-) {
-  const { address: mailReplyTo, until, code } = proof
-  const isProved = Number(until) > services.now().getTime() && isOneOf(code, codesOf(services.secrets, storeId, proof))
-  if (mailReplyTo !== '' && !isProved)
-    throw new StoreFailure('invalid-value', 'The link has ended or is not whole; have another one sent', {
-      status: 400,
-    })
+): Promise<void> {
+  const [until = ''] = proof.split('.')
+  const isOurs = isOneOf(proof, codesOf(services.secrets, storeId, mailReplyTo, until))
+  if (mailReplyTo !== '' && !(isOurs && Number(until) > services.now().getTime())) {
+    const message = 'The link has ended or is not whole; have another one sent'
+    throw new StoreFailure('invalid-value', message, { status: 400 })
+  }
   await changeStore(services, storeId, { mailReplyTo }, actor)
 }

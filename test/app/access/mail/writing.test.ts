@@ -217,25 +217,28 @@ describe('limits', () => {
     await expect(refused).rejects.toMatchObject({ code: 'rate-limited' })
   })
 
-  test('a store has 200 mails an hour; what the background causes beyond a limit is not written', async () => {
-    const { db, now } = server.services
-    const rows = Array.from({ length: 199 }, (_, index) => ({
-      kind: 'alert',
-      recipient: `person-${index}@many.example`,
-      storeId: shop.store.id,
-      messageId: `<${index}@many.example>`,
-      subject: '',
-      state: 'sent',
-      nextAttemptAt: now(),
-      createdAt: now(),
-    }))
-    await db.mail.createMany({ data: rows })
-    const results = await thirty(() => notice({ storeId: shop.store.id }))
-    expect(results.filter((result) => result === true)).toHaveLength(1)
-    expect(results.filter((result) => result === false)).toHaveLength(29)
-    const other = await server.openStore()
-    expect(await write(server.services, notice({ storeId: other.store.id }))).toBe(true)
-  })
+  test.each([
+    ['address-changed', 'customer-link'],
+    ['customer-link', 'address-changed'],
+  ] as const)(
+    'a store has 200 mails an hour, and as many links for customers; beyond, the background writes none: %s',
+    async (kind, other) => {
+      const { db, now } = server.services
+      const { store } = await server.openStore()
+      const of = (each: typeof kind) =>
+        notice({ kind: each, data: samples[each], storeId: store.id } as Partial<NewMail>)
+      const at = { nextAttemptAt: now(), createdAt: now() }
+      const row = { kind, recipient: 'many@shop.example', storeId: store.id, subject: '', state: 'sent', ...at }
+      await db.mail.createMany({
+        data: Array.from({ length: 199 }, (_, index) => ({ ...row, messageId: `<${index}>` })),
+      })
+      const results = await thirty(() => of(kind))
+      expect(results.toSorted()).toEqual(Array.from({ length: 30 }, (_, index) => index === 29))
+      expect(await write(server.services, of(other))).toBe(true)
+      const elsewhere = await server.openStore()
+      expect(await write(server.services, { ...of(kind), storeId: elsewhere.store.id })).toBe(true)
+    },
+  )
 })
 
 test('the mails of a store go with it', async () => {

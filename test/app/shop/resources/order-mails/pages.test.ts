@@ -96,18 +96,15 @@ describe('settings', () => {
     )
     await people.runDue()
     const [link = ''] = receiver.mails.flatMap(({ text }) => /\/admin\/settings\/mails\?\S+/.exec(text) ?? [])
-    const fields = Object.fromEntries(new URL(link, 'http://x').searchParams)
+    const { ReplyTo = '', proof = '' } = Object.fromEntries(new URL(link, 'http://x').searchParams)
     const confirm = (changes: Record<string, string>, by = merchant) =>
-      by.submit(
-        settings,
-        { ReplyTo: fields.address ?? '', until: fields.until ?? '', code: fields.code ?? '', ...changes },
-        { to: `${settings}/reply-to` },
-      )
+      by.submit(settings, { ReplyTo, proof, ...changes }, { to: `${settings}/reply-to` })
     const stored = async () => (await db.store.findUniqueOrThrow({ where: { id: shop.store.id } })).mailReplyTo
+    const [, until = '', code = ''] = /^(\d+)(\..+)$/.exec(proof) ?? []
     for (const wrong of [
       { ReplyTo: 'other@own.example' },
-      { until: String(Number(fields.until) + 1) },
-      { code: 'x' },
+      { proof: `${Number(until) + 1}${code}` },
+      { proof: `${until}.x` },
     ]) {
       expect((await confirm(wrong)).statusCode).toBe(400)
     }
@@ -126,7 +123,7 @@ describe('settings', () => {
       expect.stringMatching(/^Shop \d+ <Help@own.example>$/),
       ...['Help@own.example', 'mail@server.example'],
     ])
-    await confirm({ ReplyTo: '', code: '' })
+    await confirm({ ReplyTo: '', proof: '' })
     expect(await stored()).toBe('')
   })
 })
