@@ -24,7 +24,7 @@ async function addressed({ db, store, now }: Asking, orderId: number) {
   return { storeId: store.id, orderId, recipient: order.billingEmail, messageId, state: 'waiting', ...at }
 }
 
-/** Writes to the customer of an order what a person says, which was checked by `readWritten`. */
+/** Writes to the customer of an order what a person says, which was checked by `readMessage`. */
 export async function writeMessage(caller: Asking, { seal }: Secrets, orderId: number, { subject, body }: MailText) {
   const mail = await addressed(caller, orderId)
   await caller.db.mail.create({ data: { ...mail, kind: 'order-message', subject, contentSealed: seal(body) } })

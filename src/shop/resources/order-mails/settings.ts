@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
 import { type MailConfig, mailsAre } from '../../../access/mail/write.ts'
@@ -14,39 +15,33 @@ export const lengthMax = { subject: 150, body: 5_000 } as const
 
 type Services = AccessServices & { readonly config: MailConfig }
 
-/** The names of the fields of a text in a form; `locale` omitted: what people write by themselves. */
-export function fieldsOf({ kind, locale }: { readonly kind: MailKind; readonly locale?: string }) {
-  const end = locale === undefined ? '' : `.${kind}.${locale}`
-  return { subject: `Subject${end}`, body: `Body${end}` }
-}
-
 /**
- * Reads these texts of a form, of which the subject is one line and the body several. Throws a 400 that names what is wrong with each: also
- * placeholders that mean nothing, and links to other hosts.
+ * Returns the form of a text of a kind, of which the subject is one line and the body several. It refuses placeholders that mean nothing,
+ * and links to other hosts.
  */
-export async function readWritten<Written extends Parameters<typeof fieldsOf>[0]>(
-  { db, config }: Pick<Services, 'db' | 'config'>,
-  storeId: number,
-  texts: readonly Written[],
-  form: Readonly<Record<string, unknown>>,
-): Promise<(Written & MailText)[]> {
+async function readShapes({ db, config }: Pick<Services, 'db' | 'config'>, storeId: number) {
   const isForeign = await readForeign(db, storeId, config.publicUrl)
-  const shapes = texts.map((written): Record<string, z.ZodType<string>> => {
+  return (kind: MailKind) => {
     const check = (given: string, context: z.core.$RefinementCtx<string>) => {
-      const problem = problemIn(given, written.kind, isForeign)
+      const problem = problemIn(given, kind, isForeign)
       if (problem) context.addIssue(problem)
     }
-    const { subject, body } = fieldsOf(written)
-    return {
-      [subject]: text(lengthMax.subject).superRefine(check),
-      [body]: lines(lengthMax.body).superRefine(check),
+    const fields = {
+      Subject: text(lengthMax.subject).superRefine(check),
+      Body: lines(lengthMax.body).superRefine(check),
     }
-  })
-  const read = readInput(z.object(Object.assign({}, ...shapes) as (typeof shapes)[number]), form)
-  return texts.map((written) => {
-    const { subject, body } = fieldsOf(written)
-    return { ...written, subject: read[subject] ?? '', body: read[body] ?? '' }
-  })
+    return z.object(fields).transform(({ Subject, Body }) => ({ subject: Subject, body: Body }))
+  }
+}
+
+/** Reads what a person writes to a customer. Throws a 400 that names what is wrong. */
+export async function readMessage(
+  services: Pick<Services, 'db' | 'config'>,
+  storeId: number,
+  form: Readonly<Record<string, unknown>>,
+): Promise<MailText> {
+  const shapeOf = await readShapes(services, storeId)
+  return readInput(shapeOf('order-message'), form)
 }
 
 function problemIn(given: string, kind: MailKind, isForeign: IsForeign): string | undefined {
@@ -61,20 +56,25 @@ function problemIn(given: string, kind: MailKind, isForeign: IsForeign): string 
   )
 }
 
-/** Sets which mails customers get, and their texts. Throws a 400 that names what is wrong, also where no mail can be sent. */
+/**
+ * Sets which mails customers get, and their texts, as many as the usual ones and in their order. Throws a 400 that names what is wrong, also
+ * where no mail can be sent.
+ */
 export async function saveMails(
   services: Services,
   storeId: number,
   orderMails: CausedKind[],
-  form: Readonly<Record<string, unknown>>,
+  texts: readonly object[],
   actor: Actor,
 ): Promise<void> {
   if (orderMails.length > 0 && mailsAre(services.config) === 'none') {
     throw new StoreFailure('invalid-value', 'This server cannot send mail', { field: 'On', status: 400 })
   }
-  const written = await readWritten(services, storeId, usualTexts, form)
-  const own = written.filter(
-    ({ subject, body }, at) => subject !== usualTexts[at]?.subject || body !== usualTexts[at].body,
+  const shapeOf = await readShapes(services, storeId)
+  const shapes = usualTexts.map(({ kind }) => shapeOf(kind)) as [ReturnType<typeof shapeOf>]
+  const read: readonly MailText[] = readInput(z.tuple(shapes), texts)
+  const own = usualTexts.flatMap(({ kind, locale, ...usual }, at) =>
+    isDeepStrictEqual(read[at], usual) ? [] : { kind, locale, ...usual, ...read[at] },
   )
   await changeStore(services, storeId, { orderMails }, actor, async (tx) => {
     await tx.mailText.deleteMany({ where: { storeId } })

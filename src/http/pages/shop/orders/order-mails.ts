@@ -5,7 +5,7 @@ import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { type MailKind, placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
 import { readMails, sendAgain, writeMessage } from '../../../../shop/resources/order-mails/of-order.ts'
-import { lengthMax, readWritten } from '../../../../shop/resources/order-mails/settings.ts'
+import { lengthMax, readMessage } from '../../../../shop/resources/order-mails/settings.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import type { CallerServices } from '../../../html/request.ts'
@@ -47,8 +47,8 @@ export function mailForms(services: OrderMailServices) {
   }
   return {
     sendMessage: form(async ({ caller, id, typed }) => {
-      const written = await readWritten(services, caller.store.id, [{ kind: 'order-message' }], typed)
-      for (const message of written) await writeMessage(caller, services.secrets, id, message)
+      const message = await readMessage(services, caller.store.id, typed)
+      await writeMessage(caller, services.secrets, id, message)
     }),
     sendAgain: form(({ caller, id, params }) => sendAgain(caller, id, idIn({ params }, 'mailId'))),
   }

@@ -10,21 +10,15 @@ import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../../foundation/values/input.ts'
 import { type ComposingServices, compose } from '../../../../shop/resources/order-mails/compose.ts'
 import { causedKinds, placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
-import {
-  fieldsOf,
-  lengthMax,
-  proofOf,
-  saveMails,
-  saveReplyTo,
-} from '../../../../shop/resources/order-mails/settings.ts'
-import { readTexts, textTags } from '../../../../shop/resources/order-mails/texts.ts'
+import { lengthMax, proofOf, saveMails, saveReplyTo } from '../../../../shop/resources/order-mails/settings.ts'
+import { readTexts, textTags, usualTexts } from '../../../../shop/resources/order-mails/texts.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, localeOf, merchantOf, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { mailKindTitles } from '../../records/order-words.ts'
-import { savedPage } from './saved-page.ts'
+import { savedPage, saveRows } from './saved-page.ts'
 
 export type MailSettingsServices = AccessServices & ComposingServices & { readonly config: MailConfig }
 
@@ -54,10 +48,10 @@ async function mailsPage({ caller, query }: PageRequest, { config }: MailSetting
     caller.db.store.findUniqueOrThrow({ where: { id: caller.store.id } }),
     readTexts(caller.db, caller.store.id),
   ])
-  const written = texts.map((each) => {
-    const { subject, body } = fieldsOf(each)
-    return { [subject]: each.subject, [body]: each.body }
-  })
+  const written = texts.map(({ kind, locale, subject, body }) => ({
+    [`Subject.${kind}.${locale}`]: subject,
+    [`Body.${kind}.${locale}`]: body,
+  }))
   const isOn = store.orderMails.map((kind) => [`On.${kind}`, 'yes'])
   return {
     template: '/pages/shop/settings/mails',
@@ -77,7 +71,11 @@ async function mailsPage({ caller, query }: PageRequest, { config }: MailSetting
 function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services: MailSettingsServices) {
   // Browsers do not send unticked boxes.
   const kinds = causedKinds.filter((kind) => typed[`On.${kind}`] !== undefined)
-  return saveMails(services, caller.store.id, kinds, typed, actor)
+  const rows = usualTexts.map(({ kind, locale }) => {
+    const key = `${kind}.${locale}`
+    return { key, Subject: typed[`Subject.${key}`], Body: typed[`Body.${key}`] }
+  })
+  return saveRows(rows, (texts) => saveMails(services, caller.store.id, kinds, texts, actor))
 }
 
 type Request = Parameters<typeof actorOf>[0]
