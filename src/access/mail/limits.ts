@@ -1,6 +1,5 @@
 import { locks } from '../../foundation/database/advisory-locks.ts'
 import { queryRows, type Transaction } from '../../foundation/database/client.ts'
-import { join, sql } from '../../foundation/database/sql.ts'
 import type { MailKind } from './kinds.ts'
 
 /** How long a mail is kept, whatever became of it. */
@@ -20,8 +19,10 @@ export interface Counted {
   readonly kind: string
   readonly recipient: string
   readonly storeId: number | null
-  /** The network that caused the mail, and its look-up hashes; null: nobody did. */
-  readonly network: { readonly name: string; readonly hashes: readonly string[] } | null
+  /** That caused the mail; null: nobody did. */
+  readonly network: string | null
+  /** The look-up hashes of the network. */
+  readonly hashes: readonly string[]
 }
 
 /**
@@ -31,15 +32,14 @@ export interface Counted {
  */
 export async function secondsUntilAllowed(
   tx: Transaction,
-  { kind, recipient, storeId, network }: Counted,
+  { kind, recipient, storeId, network, hashes }: Counted,
   at: Date,
 ): Promise<number> {
   // Strict functions: NULL takes no lock.
   await tx.$executeRaw`
     SELECT pg_advisory_xact_lock(${locks.mailAddress}::int, hashtext(lower(${recipient}::text))),
-      pg_advisory_xact_lock(${locks.mailNetwork}::int, hashtext(${network?.name ?? null}::text)),
+      pg_advisory_xact_lock(${locks.mailNetwork}::int, hashtext(${network}::text)),
       pg_advisory_xact_lock(${locks.mailStore}::int, ${storeId}::int)`
-  const hashes = (network?.hashes ?? [null]).map((hash) => sql`${hash}::text`)
   const hourAgo = new Date(at.getTime() - HOUR_MS)
   // A statement of its own, because it has to see what was committed while the locks were waited for.
   const [row] = await queryRows<{ blockedBy: Date | null }>(tx)`
@@ -47,7 +47,7 @@ export async function secondsUntilAllowed(
       (SELECT "createdAt" FROM "Mail" WHERE lower("recipient") = lower(${recipient}::text) AND ("networkHash" IS NULL) = ${network === null}
        AND "orderId" IS NULL ORDER BY "id" DESC OFFSET ${perHour.address - 1}::int LIMIT 1)
       UNION ALL
-      (SELECT "createdAt" FROM "Mail" WHERE "networkHash" IN (${join(hashes)})
+      (SELECT "createdAt" FROM "Mail" WHERE "networkHash" = ANY (${hashes}::text[])
        ORDER BY "id" DESC OFFSET ${perHour.network - 1}::int LIMIT 1)
       UNION ALL
       (SELECT "createdAt" FROM "Mail" WHERE "storeId" = ${storeId}::int AND "orderId" IS NULL AND "createdAt" > ${hourAgo}

@@ -74,10 +74,12 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()
   const hashes = network === null ? [] : secrets.lookups(network)
-  const counted = { kind, recipient, storeId, network: network === null ? null : { name: network, hashes } }
-  const waitSeconds = await secondsUntilAllowed(tx, counted, createdAt)
-  if (waitSeconds > 0 && network === null) return false
-  if (waitSeconds > 0) throw tooManyMails(waitSeconds)
+  const retryAfterSeconds = await secondsUntilAllowed(tx, { kind, recipient, storeId, network, hashes }, createdAt)
+  if (retryAfterSeconds > 0 && network === null) return false
+  if (retryAfterSeconds > 0) {
+    const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`
+    throw new StoreFailure('rate-limited', message, { retryAfterSeconds })
+  }
   const domain = mailFrom?.address.split('@').at(-1) ?? new URL(publicUrl).hostname
   await tx.mail.create({
     data: {
@@ -114,8 +116,3 @@ const storeColumns = {
   timeZone: true,
   testStore: { select: { developer: { select: { identityId: true } } } },
 } as const
-
-function tooManyMails(retryAfterSeconds: number): StoreFailure {
-  const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`
-  return new StoreFailure('rate-limited', message, { retryAfterSeconds })
-}

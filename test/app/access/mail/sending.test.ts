@@ -207,10 +207,11 @@ describe('a mail', () => {
     const attempt = senderOf({ ...server.services, config: { ...server.services.config, smtpUrl } }).runDue()
     await connected.promise
     // Not before the client has noticed that it is connected.
-    await vi.waitFor(async () => {
+    const isOver = async () => {
       await vi.advanceTimersByTimeAsync(20_000)
       expect((await mail()).reason).toBe('The mail server cannot be reached or ended the connection (ETIMEDOUT)')
-    })
+    }
+    await vi.waitFor(isOver, { timeout: 10_000 })
     vi.useRealTimers()
     await attempt
     await silent.close()
