@@ -17,9 +17,7 @@ const receiver = await shared(openMailReceiver())
 const server = await sharedServer({ SMTP_URL: receiver.url, MAIL_FROM: 'Garden “Shop” <mail@shop.example>' })
 beforeEach(async () => {
   await server.services.db.mail.deleteMany()
-  receiver.mails.length = 0
-  receiver.refusal = null
-  receiver.onArrival = () => {}
+  receiver.reset()
   server.log.length = 0
   sender = senderOf(server.services)
 })
@@ -48,7 +46,7 @@ describe('a mail', () => {
     await sender.runDue()
 
     expect(receiver.mails).toHaveLength(1)
-    const [{ headers, ...sent } = { headers: new Map<string, string>(), text: '', html: '' }] = receiver.mails
+    const { headers, ...sent } = receiver.last()
     expect(sent).toMatchObject({ from: 'mail@shop.example', to: [to] })
     expect(Object.fromEntries(headers)).toMatchObject({
       from: '=?UTF-8?Q?Garden_=E2=80=9CShop=E2=80=9D?= <mail@shop.example>',
@@ -78,27 +76,18 @@ describe('a mail', () => {
       const reset = notice({ kind: 'address-change', data, to, storeId: store.id, ...(locale && { locale }) })
       await write(server.services, reset)
       await sender.runDue()
-      const { headers, text, html } = receiver.mails.at(-1) ?? {
-        headers: new Map<string, string>(),
-        text: '',
-        html: '',
-      }
-      const { subject } = Object.fromEntries(headers)
+      const { headers, text, html } = receiver.last()
       const [until = ''] = /(?<=bis |until ).*(?=:)/.exec(text) ?? []
-      return { subject, until, lang: /<html lang="(\w+)">/.exec(html)?.[1], end: text.split('\n').at(-1) }
+      return [headers.get('subject'), until, /<html lang="(\w+)">/.exec(html)?.[1], text.split('\n').at(-1)]
     }
-    const english = {
-      subject: 'Confirm your new e-mail address',
-      until: 'Mar 11, 2026, 5:00 PM GMT+1',
-      lang: 'en',
-      end: 'Sent automatically by http://localhost:3000',
-    }
-    const german = {
-      subject: '=?UTF-8?Q?Best=C3=A4tigen_Sie_Ihre_neue_E-Mail-Adr?= =?UTF-8?Q?esse?=',
-      until: '11. März 2026, 17:00 MEZ',
-      lang: 'de',
-      end: 'Automatisch gesendet von http://localhost:3000',
-    }
+    const english = [
+      ...['Confirm your new e-mail address', 'Mar 11, 2026, 5:00 PM GMT+1', 'en'],
+      'Sent automatically by http://localhost:3000',
+    ]
+    const german = [
+      '=?UTF-8?Q?Best=C3=A4tigen_Sie_Ihre_neue_E-Mail-Adr?= =?UTF-8?Q?esse?=',
+      ...['11. März 2026, 17:00 MEZ', 'de', 'Automatisch gesendet von http://localhost:3000'],
+    ]
     expect(await arrived()).toEqual(english)
     expect(await arrived('de-DE')).toEqual(german)
     const { db } = server.services

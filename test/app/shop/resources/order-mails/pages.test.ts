@@ -25,8 +25,7 @@ let merchant: Awaited<ReturnType<typeof merchantIn>>
 
 beforeEach(async () => {
   await db.mail.deleteMany()
-  receiver.mails.length = 0
-  receiver.refusal = null
+  receiver.reset()
   shop = await openTelling(server, [])
   merchant = await merchantIn(server, shop.store)
 })
@@ -118,7 +117,7 @@ describe('settings', () => {
     await switchOn({ 'On.order-placed': 'yes' })
     await shop.order()
     await sender.runDue()
-    const { headers, from } = receiver.mails.at(-1) ?? { headers: new Map<string, string>(), from: '' }
+    const { headers, from } = receiver.last()
     expect([headers.get('from'), headers.get('reply-to'), from]).toEqual([
       expect.stringMatching(/^Shop \d+ <Help@own.example>$/),
       ...['Help@own.example', 'mail@server.example'],

@@ -19,8 +19,7 @@ const noon = server.clock.ms
 beforeEach(async () => {
   server.clock.ms = noon
   await db.mail.deleteMany()
-  receiver.mails.length = 0
-  receiver.refusal = null
+  receiver.reset()
   shop = await openTelling(server, ['order-placed', 'parcel-sent', 'order-refunded'])
   sender = senderOf(server.services)
 })
@@ -44,8 +43,7 @@ describe('a mail of an order', () => {
     await sender.runDue()
     await sender.runDue()
     expect(receiver.mails).toHaveLength(1)
-    const [{ headers, from, to, html } = { headers: new Map<string, string>(), from: '', to: [], html: '' }] =
-      receiver.mails
+    const { headers, from, to, html } = receiver.last()
     expect([from, to, html]).toEqual(['mail@server.example', ['guest@shop.example'], ''])
     const [mail] = await shop.mails(id)
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -105,7 +103,7 @@ describe('a mail of an order', () => {
     const BillingFirstName = 'Win http://evil.example/x {total}'
     await shop.order({ BillingFirstName, BillingLastName: 'ann@evil.example', BillingCompany: '' })
     await sender.runDue()
-    const [{ headers, text } = { headers: new Map<string, string>(), text: '' }] = receiver.mails
+    const { headers, text } = receiver.last()
     expect([headers.has('bcc'), headers.get('to')]).toEqual([false, 'guest@shop.example'])
     expect(headers.get('from')).toBe('"Shop Bcc: all@ evil. example" <mail@server.example>')
     expect(text).not.toMatch(/evil\.example|http:\/\/evil|\$40.*\$40/s)
@@ -143,15 +141,11 @@ describe('a mail of an order', () => {
     expect(await read(other.store.id)).toBeNull()
   })
 
-  test('that waits for a week is given up, and one that is refused for good is not sent again', async () => {
-    const [one, other] = [await shop.order(), await shop.order()]
-    await db.mail.updateMany({ where: { orderId: one }, data: { createdAt: new Date(noon - 8 * 24 * HOUR_MS) } })
-    receiver.refusal = { step: 'RCPT TO', code: 550, text: '5.1.1 no such mailbox' }
+  test('that waits for a week is given up', async () => {
+    await shop.order()
+    await db.mail.updateMany({ data: { createdAt: new Date(noon - 8 * 24 * HOUR_MS) } })
     await sender.runDue()
-    const of = async (id: number) => (await shop.mails(id))[0]
-    expect([(await of(one))?.state, (await of(other))?.state, (await of(other))?.reason]).toEqual([
-      ...['failed', 'bounced', 'The mail server answered: 550 5.1.1 no such mailbox'],
-    ])
+    expect(await shop.mails()).toMatchObject([{ state: 'failed', reason: 'It has waited for a week' }])
   })
 })
 
@@ -166,9 +160,8 @@ describe('bounds', () => {
           kind: 'order-message',
           recipient,
           messageId: `<${recipient}${index}>`,
-          sentAt,
         },
-        ...{ subject: 'x', state: 'sent', nextAttemptAt: sentAt, createdAt: sentAt },
+        ...{ subject: 'x', state: 'sent', sentAt, nextAttemptAt: sentAt, createdAt: sentAt },
       })),
     })
 
