@@ -32,13 +32,9 @@ async function untilDue(): Promise<void> {
 describe('a mail', () => {
   test('is sent once, with its text and HTML, to its recipient alone, and then its content is forgotten', async () => {
     const { store } = await server.openStore({ timeZone: 'Europe/Berlin' })
-    const data = {
-      storeName: store.name,
-      role: 'a packer',
-      invitedBy: 'Zoë <zoe@shop.example>',
-      link: '/admin/invitations?token=a%26b&c=d',
-      expiresAt: new Date('2026-03-11T16:00:00Z'),
-    } as const
+    const of = { storeName: store.name, role: 'a packer', invitedBy: 'Zoë <zoe@shop.example>' }
+    const expiresAt = new Date('2026-03-11T16:00:00Z')
+    const data = { ...of, link: '/admin/invitations?token=a%26b&c=d', expiresAt } as const
     const to = 'ann+packing@shop.example'
     await write(server.services, notice({ kind: 'invitation', data, to, storeId: store.id }))
     const { messageId } = await mail()
@@ -130,16 +126,11 @@ describe('a mail', () => {
     const gone = await openMailReceiver()
     await gone.close()
     const { config } = server.services
-    const smtpUrl = gone.url
-    const elsewhere = senderOf({ ...server.services, config: { ...config, smtpUrl } })
-    await elsewhere.runDue()
+    await senderOf({ ...server.services, config: { ...config, smtpUrl: gone.url } }).runDue()
     expect((await mail()).reason).toBe('The mail server cannot be reached or ended the connection (ECONNREFUSED)')
     await untilDue()
-    const wrong = senderOf({
-      ...server.services,
-      config: { ...config, smtpUrl: `${receiver.url}`.replace(/:[^:@]*@/, ':another@') },
-    })
-    await wrong.runDue()
+    const smtpUrl = receiver.url.replace(/:[^:@]*@/, ':another@')
+    await senderOf({ ...server.services, config: { ...config, smtpUrl } }).runDue()
     expect((await mail()).reason).toBe('The mail server refused the user name or the password (535)')
     await untilDue()
     await sender.runDue()
