@@ -4,7 +4,6 @@ import type { Row, Stored } from '../../../engine/definition/stored-row.ts'
 import { execute } from '../../../foundation/database/client.ts'
 import { exact, sum } from '../orders/amounts.ts'
 import { effectOf } from '../orders/payments.ts'
-import { transactionOf } from '../orders/refunds.ts'
 import { holdsStock, isShipped, statusCancelled, statusNotCompleted } from '../orders/statuses.ts'
 import type { CausedKind } from './kinds.ts'
 
@@ -38,7 +37,7 @@ export function dueOfOrder({ id: orderId, before, after }: Change, leftId: numbe
   if (before === null || to === statusNotCompleted) return []
   const { ShipmentList: parcels, TransactionList: payments } = after.lists
   const left = [...newly(isShipped, before.lists.ShipmentList, parcels), ...(leftId === null ? [] : [leftId])]
-  const refunds = newly((row) => effectIn(row) === 'refunded', before.lists.TransactionList, payments)
+  const refunds = newly((row) => effectOf(row) === 'refunded', before.lists.TransactionList, payments)
   return [
     ...(from === statusNotCompleted ? dueOfPlacing(orderId, to) : paymentOf(orderId, before, after)),
     ...left.map((aboutId) => ({ kind: 'parcel-sent', orderId, aboutId }) as const),
@@ -46,8 +45,6 @@ export function dueOfOrder({ id: orderId, before, after }: Change, leftId: numbe
     ...(to === statusCancelled && holdsStock(from) ? [{ kind: 'order-cancelled', orderId } as const] : []),
   ]
 }
-
-const effectIn = (row: Row) => effectOf(transactionOf(row))
 
 /** The ids of the rows that are so now and were not before. */
 function newly(isSo: (row: Row) => boolean, before: readonly Row[] = [], after: readonly Row[] = []): number[] {
@@ -63,7 +60,7 @@ function paymentOf(
   const isSame = Number(was.orderAmount) === Number(is.orderAmount) && was.paidOnline === is.paidOnline
   if (TransactionList === undefined && isSame) return []
   const [amount, rows = []] = [Number(was.orderAmount), lists.TransactionList]
-  const paid = sum(rows.filter((row) => effectIn(row) === 'paid').map((row) => exact(Math.abs(Number(row.amount)))))
+  const paid = sum(rows.filter((row) => effectOf(row) === 'paid').map((row) => exact(Math.abs(Number(row.amount)))))
   const known = TransactionList === undefined ? null : rows.length > 0 && paid >= exact(amount)
   return [{ kind: 'order-paid', orderId, amount, wasPaid: (was.paidOnline === true && rows.length === 0) || known }]
 }
