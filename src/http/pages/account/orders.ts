@@ -62,9 +62,9 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
   get('/account/orders/:id', async (request, reply) => {
     const { id: customerId, store } = personOf(request, 'customer')
     const where = { id: readIds(request.params, 'id').id, customerId }
-    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }), store)
+    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }))
     const order = await findOrder(services, store, where, languageFor(request).format)
-    return sendPage(reply, await orderPage(order, store))
+    return sendPage(reply, await orderPage(order))
   })
 
   const own = async (request: FastifyRequest) => {
@@ -85,13 +85,13 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
 }
 
 /** The page of an order, with what was paid, sent back and refunded, which only a page reads. */
-export async function orderPage(order: ShownOrder, store: Customer['store']): Promise<HtmlPage> {
+export async function orderPage(order: ShownOrder): Promise<HtmlPage> {
   const { caller, record } = order
-  const moved = record.TransactionList.filter((transaction) => effectIn(transaction) !== null)
-  const paid = moved.filter((transaction) => effectIn(transaction) === 'paid')
-  const isPaidAlone = paid.length === record.TransactionList.length
+  const { db, store } = caller
+  const payments = record.TransactionList.filter((transaction) => effectIn(transaction) === 'paid')
+  const isPaidAlone = payments.length === record.TransactionList.length
   const [logo, { returns }, refunds] = await Promise.all([
-    readLogoAddress(caller.db, store.id),
+    readLogoAddress(db, store.id),
     returnsOf(caller, order.id),
     isPaidAlone ? [] : readRefunds(caller, order.id),
   ])
@@ -103,12 +103,8 @@ export async function orderPage(order: ShownOrder, store: Customer['store']): Pr
       store,
       logo,
       returns: returns.toReversed(),
-      payments: paid.map(({ TransactionDateTime: date, TransactionMethod: method, TransactionAmount: amount }) => ({
-        date,
-        method,
-        amount,
-      })),
-      refunds: refunds.map((refund) => ({ ...noteOf(record, refund, store.currency), id: refund.id })),
+      payments,
+      refunds: refunds.map((refund) => noteOf(record, refund, store.currency)),
     },
   }
 }
@@ -177,7 +173,6 @@ export async function findOrder(
     readStatusTexts({ db: services.db, store }),
     readTracking(caller, record),
   ])
-  const payments = paymentsOf(record)
   const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
     method: shipment.ShipmentMethodName,
@@ -191,11 +186,9 @@ export async function findOrder(
   return {
     caller,
     record,
+    ...paymentsOf(record),
     ...orderOf(row, statuses),
     ...figures,
-    paid: payments.paid,
-    refunded: payments.refunded,
-    net: payments.net,
     shipments,
     /** The same as people count them. */
     parcels: (await readParcels(caller, record, figures.lines)).flatMap(({ shipment, ...parcel }) =>
@@ -217,9 +210,9 @@ function orderRecord({ id, invoice, date, status, total }: ReturnType<typeof ord
   }
 }
 
-export function detailsRecord(order: ShownOrder, store: Customer['store']) {
+export function detailsRecord(order: ShownOrder) {
   return {
-    ...orderRecord(order, store),
+    ...orderRecord(order, order.caller.store),
     Subtotal: order.subtotal,
     ShippingCost: order.shipping,
     OrderDiscount: order.discount,

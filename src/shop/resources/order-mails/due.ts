@@ -3,7 +3,6 @@ import type { Change } from '../../../engine/definition/resource.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { execute } from '../../../foundation/database/client.ts'
 import { effectOf } from '../orders/payments.ts'
-import { transactionOf } from '../orders/refunds.ts'
 import { isOwed, type PaymentState } from '../orders/states.ts'
 import { holdsStock, isShipped, statusCancelled, statusNotCompleted } from '../orders/statuses.ts'
 import type { CausedKind } from './kinds.ts'
@@ -35,8 +34,7 @@ export function dueOfOrder({ id: orderId, before, after }: Change, leftId: numbe
   if (before === null || to === statusNotCompleted) return []
   const { ShipmentList: parcels, TransactionList: payments } = after.lists
   const left = [...newly(isShipped, before.lists.ShipmentList, parcels), ...(leftId === null ? [] : [leftId])]
-  const isRefund = (row: Row) => effectOf(transactionOf(row)) === 'refunded'
-  const refunds = newly(isRefund, before.lists.TransactionList, payments)
+  const refunds = newly((row) => effectOf(row) === 'refunded', before.lists.TransactionList, payments)
   return [
     ...(from === statusNotCompleted ? dueOfPlacing(orderId, to) : []),
     ...(isOwed(before.row.payment as PaymentState) ? [{ kind: 'order-paid', orderId } as const] : []),

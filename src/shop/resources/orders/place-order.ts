@@ -29,7 +29,7 @@ import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
 import { type Proposal, proposeNew } from './proposals.ts'
-import { newRefunds, numberRefunds } from './refunds.ts'
+import { numberRefunds } from './refunds.ts'
 import { dateTransactions, nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { noteStocks, takeStock } from './stock.ts'
@@ -84,7 +84,7 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           patch.columns.customerId = customer.id
         }
         const order = await store(tx, { id, ids: ids() }, patch, terms)
-        if (patch.lists.TransactionList) await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        await numberRefunds(tx, [{ before: null, after: order }])
         await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
         return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },

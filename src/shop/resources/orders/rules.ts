@@ -20,7 +20,7 @@ import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails, refuseFractions } from './order-lines.ts'
 import { isVoid } from './payments.ts'
-import { newRefunds, numberRefunds, settleRefunds } from './refunds.ts'
+import { numberRefunds, settleRefunds } from './refunds.ts'
 import { refuseSharedNumber } from './same-number.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
@@ -334,9 +334,9 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
     }
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
-  const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
-  const [paid] = paying
-  if (paid) await numberRefunds(paid.caller, paying.flatMap(newRefunds))
+  const written = changes.filter(({ kind }) => kind !== 'import')
+  const [first] = written
+  if (first) await numberRefunds(first.caller, written)
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */

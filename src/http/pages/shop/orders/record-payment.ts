@@ -27,6 +27,9 @@ const types = [
   ['Capture', t('Payment of an authorization')],
 ] as const
 
+/** The list of an order's transactions, by which one is changed. */
+export const transactionItems = orders.subResources.Transactions as NestedSubResource
+
 /** What pages have of the fields of a transaction. */
 export const transactionLabels = labelsOf(pickList(orderService, 'TransactionList'))
 
@@ -66,8 +69,7 @@ export async function recordPayment({ caller, id, typed: form, writing }: Sent<O
   const body = transactionIn(form, writing, caller)
   const advice = 'Look at what is recorded now, and send the form again if it still applies'
   const precondition = ifUnchanged(form, 'order', advice)
-  const list = orders.subResources.Transactions as NestedSubResource
-  const change = { kind: 'add-item', id, list, body } as const
+  const change = { kind: 'add-item', id, list: transactionItems, body } as const
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',

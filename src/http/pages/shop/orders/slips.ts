@@ -26,9 +26,6 @@ import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
 import type { OrderRequest } from './special.ts'
 
-const kinds = ['packing-slip', 'invoice'] as const
-type SlipKind = (typeof kinds)[number]
-
 type OfParcel = { readonly number: string; readonly parcel: number; readonly count: number }
 
 /** What a slip is called, one of a parcel, and several. */
@@ -44,6 +41,8 @@ const titles = {
     all: (count: number) => t('{count, plural, one {# invoice} other {# invoices}}', { count }),
   },
 }
+
+type SlipKind = keyof typeof titles
 
 /** An invoice is made out to the customer. */
 export const slipNeeds = { 'packing-slip': [], invoice: [['Customers', 'read']] } as const
@@ -78,9 +77,9 @@ const backTo = ({ OrderID }: OrderRecord) => `/admin/orders/${OrderID}`
 
 /** Throws unless it is one of the kinds. */
 export function slipKindIn(sent: unknown): SlipKind {
-  const kind = kinds.find((each) => each === textIn(sent, 'kind'))
-  if (kind === undefined) throw refused('kind', `kind must be ${kinds.join(' or ')}`)
-  return kind
+  const kind = textIn(sent, 'kind')
+  if (Object.hasOwn(titles, kind)) return kind as SlipKind
+  throw refused('kind', `kind must be ${Object.keys(titles).join(' or ')}`)
 }
 
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
@@ -100,6 +99,7 @@ export async function slipPage(
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
+    head: titles[kind].one(invoiceOf(order)),
   }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
@@ -112,7 +112,6 @@ export async function slipPage(
       documents,
       slips: slips.map((slip, at) => ({ ...slip, barcode: barcodes[at] })),
       back,
-      headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
       signedAmount,
       typeName,
     },
@@ -145,13 +144,13 @@ export async function creditNoteOf(
   const { documents, locale, format } = await paperOf(request, caller)
   const title = t('Credit note {number}', { number: refund.number })
   const slip = {
+    head: title,
     order,
     invoice: invoiceOf(order),
     billTo: format.postalAddress(order, 'Billing'),
     note: noteOf(order, refund, caller.store.currency),
   }
-  const data = { documents, slips: [slip], back, headOf: () => title }
-  return { template: '/pages/shop/orders/credit-note', title, locale, data }
+  return { template: '/pages/shop/orders/credit-note', title, locale, data: { documents, slips: [slip], back } }
 }
 
 /** A refund, to be read as its credit note: what it says that it is for, and what of its total that leaves open. */
@@ -162,7 +161,7 @@ export function noteOf(
 ) {
   const transaction = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === id)
   const figures = new Map(orderFigures(order, currency).lines.map((line) => [line.id, line]))
-  const lines = items.map(({ ItemIndexID, RefundQuantity = 0, RefundAmount = 0 }) => {
+  const lines = items.map(({ ItemIndexID, RefundQuantity, RefundAmount }) => {
     const { sku = '', name = t('Goods that are no longer in the order'), choices = [] } = figures.get(ItemIndexID) ?? {}
     // 0 is also what a program sends that does not say it.
     return { sku, name, choices, quantity: RefundQuantity, amount: RefundAmount === 0 ? null : RefundAmount }
@@ -175,6 +174,7 @@ export function noteOf(
     [t('Other'), other],
   ] as const
   return {
+    id,
     number,
     isVoid: !counts,
     date: transaction?.TransactionDateTime ?? '',

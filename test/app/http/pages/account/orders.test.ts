@@ -277,18 +277,9 @@ describe('a customer', () => {
     const json = (await person.call('GET', `/account/orders/${placed.id}`)).json()
 
     expect(statusCode).toBe(200)
-    for (const text of [
-      'Lamp &lt;small&gt; &amp; Co',
-      'Colour: Red &amp; blue',
-      '1Z-999',
-      'Mar 11, 2026',
-      'Ground',
-      'Kyoto',
-    ]) {
-      expect(body).toContain(text)
-    }
-    for (const amount of ['$0.07', '$0.21', '$6.50', '$0.30', '-$0.01', '$7.00']) expect(body).toContain(amount)
-    expect(body).toContain('Please ring &lt;twice&gt;')
+    const texts = ['Lamp &lt;small&gt; &amp; Co', 'Colour: Red &amp; blue', 'Please ring &lt;twice&gt;', '1Z-999']
+    const amounts = ['$0.07', '$0.21', '$6.50', '$0.30', '-$0.01', '$7.00']
+    for (const text of [...texts, 'Mar 11, 2026', 'Ground', 'Kyoto', ...amounts]) expect(body).toContain(text)
     expect(json).toMatchObject({
       Subtotal: 0.21,
       ShippingCost: 6.5,

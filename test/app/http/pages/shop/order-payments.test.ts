@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { sql } from '../../../../../src/foundation/database/sql.ts'
-import { effectOf } from '../../../../../src/shop/resources/orders/payments.ts'
 import { testPerson } from '../../../../support/person.ts'
 import { memberIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
@@ -292,17 +291,6 @@ describe('the payment state of an order', () => {
     expect(await listed('payment=to-be-paid')).toEqual([1, ...owed.slice(2)])
     const wrong = await merchant.open('/admin/orders?payment=late')
     expect([wrong.statusCode, wrong.body.includes('must be one of unpaid, part-paid, paid')]).toEqual([400, true])
-  })
-
-  test('counts types in the database as in memory', async () => {
-    const types = ['Sale', ' CAPTURE\n', 'Authorize', 'refund', '\tCredit', 'Void', '', 'Sale\u00a0', 'Sales']
-    const rows = types.flatMap((type) =>
-      [-1, 0, 1].flatMap((amount) => [0, 1, 2].map((captured) => ({ type, amount, captured }))),
-    )
-    const found = await server.database.db.$queryRaw<{ effect: string | null }[]>(sql`
-      SELECT "paymentEffect"(r."type", r."amount", r."captured") AS "effect"
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS r ("type" text, "amount" numeric, "captured" int)`)
-    expect(found.map(({ effect }) => effect)).toEqual(rows.map(effectOf))
   })
 
   test('follows transactions that are changed, removed, imported, and added at once by SQL', async () => {
