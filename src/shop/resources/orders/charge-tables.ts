@@ -8,7 +8,7 @@ import { countryCodes } from '../../../foundation/texts/countries.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 
-// What a store says orders are charged beside their goods: taxes by where they go, and ways of shipping.
+// What a store says orders are charged beside their goods: taxes by where they go, and ways of shipping; and who carries them.
 
 /** Rows of a table. */
 export const ROWS_MAX = 200
@@ -51,8 +51,23 @@ const shippingRate = namedObject({
   price: amount,
 })
 
+const trackingUrl = 'must be an https address with {code} once, such as https://carrier.example/track?id={code}'
+
+/** Only the path or the query depends on the tracking number, so that none leads to another host. Empty: there is no address. */
+const placed = /^(https:\/\/[^\s/?#@\\{}]+[/?][^\s#\\{}]*\{code\}[^\s#\\{}]*(#[^\s\\{}]*)?)?$/i
+
+const carrier = namedObject({
+  name: text(100),
+  trackingUrl: z
+    .string()
+    .max(500, trackingUrl)
+    .refine((given) => placed.test(given) && (given === '' || URL.canParse(given)), trackingUrl),
+})
+
 export type TaxRule = z.output<typeof taxRule>
 export type ShippingRate = z.output<typeof shippingRate>
+/** `trackingUrl`: an https address with `{code}` where the tracking number stands; empty: the carrier has none. */
+export type Carrier = z.output<typeof carrier>
 
 /** The tables, by the names of their pages. */
 export const chargeTables = {
@@ -73,12 +88,19 @@ export const chargeTables = {
       return isSameWay && (one.from === other.from || one.basis !== other.basis)
     }),
   },
+  carriers: {
+    table: 'Carrier',
+    order: sql`t."name"`,
+    action: 'carriers.changed',
+    rows: table(carrier, 'name', (one, other) => folded(one.name) === folded(other.name)),
+  },
 } as const
 
 export type ChargeTable = keyof typeof chargeTables
-type Row<Name extends ChargeTable> = Name extends 'taxes' ? TaxRule : ShippingRate
+export const chargeTableNames = Object.keys(chargeTables) as ChargeTable[]
+type Row<Name extends ChargeTable> = z.output<(typeof chargeTables)[Name]['rows']>[number]
 
-/** The rows of a table: rules by country and state, prices by method, country and from the least on. */
+/** The rows of a table: rules by country and state, prices by method, country and from the least on, carriers by name. */
 export async function readTable<Name extends ChargeTable>(
   caller: Pick<Caller, 'db' | 'store'>,
   name: Name,
@@ -94,7 +116,7 @@ export async function readTable<Name extends ChargeTable>(
 export async function replaceTable(
   caller: Caller,
   name: ChargeTable,
-  rows: readonly (TaxRule | ShippingRate)[],
+  rows: readonly Row<ChargeTable>[],
   { actor, precondition }: { readonly actor: Actor; readonly precondition: (stored: readonly object[]) => void },
 ): Promise<void> {
   const { table, action } = chargeTables[name]

@@ -5,6 +5,7 @@ import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
+import { readNames } from '../../../../shop/resources/name-lists/name-lists.ts'
 import { billedTo, isWithoutContact } from '../../../../shop/resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
@@ -30,7 +31,6 @@ import {
 import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
-import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, merchantOf, textIn } from '../../../html/request.ts'
@@ -125,7 +125,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
     ? await kept(owner, shown.draft, lookedUp, found)
     : { draft: shown.draft, said: null }
   const [methods, shippingMethods, statuses, drafts] = await Promise.all([
-    listPaymentMethods(caller.db, caller.store.id),
+    readNames(caller, 'payment-methods'),
     listUsedMethods(caller),
     listStatusNames(caller.db, caller.store.id),
     listDrafts(owner),
