@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
+import { isLocale, locales } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
@@ -143,6 +144,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       labels: formLabels(lines),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
+      locales: [['', t('As on invoices')], ...Object.entries(locales)],
       paymentMethods: [['', t('Not chosen')], ...visible.map(({ id, name }) => [id, name])],
       shippingMethods,
       statusOnline: statusText(statusNew),
@@ -283,7 +285,8 @@ export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Prom
             const { fields, rate } = chargesFor(lookedUp.values, lookedUp.writing, proposal)
             const unseen = unseenIn(fields, lookedUp.values)
             if (unseen !== null) throw unseen
-            Object.assign(patch.columns, rate)
+            const locale = textIn(sent, 'Locale')
+            Object.assign(patch.columns, rate, isLocale(locale) && { locale })
           },
           remember: async (tx, { id }) => {
             await endDraft({ db: tx.db, store: caller.store, identityId }, draft)

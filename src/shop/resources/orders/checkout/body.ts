@@ -4,9 +4,7 @@ import { REFUSALS_MAX, type ReadBody, refusalsOf, settleBody } from '../../../..
 import { emptyPatch } from '../../../../engine/changing/plan-change.ts'
 import type { Call, RecordType } from '../../../../engine/definition/endpoints.ts'
 import {
-  boolean,
   choice,
-  decimal,
   type Field,
   type FieldSet,
   fieldSet,
@@ -26,6 +24,7 @@ import { exact, rounded, toNumber } from '../amounts.ts'
 import { roundCharges } from '../figures.ts'
 import { orderItemList } from '../lists.ts'
 import { ORDER_ITEMS_MAX, orderBodyType, wrongIn } from '../order-body.ts'
+import { orders } from '../orders.ts'
 import { refuseUnknownStatuses, statusCancelled, statusNew } from '../statuses.ts'
 
 // What an application sends to place an order: what the operator's route takes, without what says that it is paid, and with a payment.
@@ -96,20 +95,8 @@ const payment = {
 
 type Payment = RecordOf<typeof payment>
 
-/** What the caller states about its taxes. */
-const stated = {
-  TaxRate: decimal({
-    min: 0,
-    max: 100,
-    column: 'taxRate',
-    description:
-      'The rate of the order’s taxes in per cent, for invoices and reports. No amount follows from it. Left out: nobody knows it.',
-  }),
-  TaxIncluded: boolean({
-    column: 'taxIncluded',
-    description: 'True: prices have the tax in them, so that SalesTax is 0. No amount follows from it.',
-  }),
-}
+/** What the caller states about its taxes and its customer, which no answer has. */
+const stated = ['TaxRate', 'TaxIncluded', 'Locale'].map((name) => [name, orders.storedFields.get(name) as Field])
 
 function taken({ entries }: FieldSet, within?: 'item'): [string, Field][] {
   const own: [string, Field][] = entries
@@ -137,7 +124,7 @@ export const checkoutType: RecordType = {
   typeName: 'Checkout',
   nouns: ['order', 'orders'],
   description: `An order as a program places it, without what placing it computes. ${[...priced].join(', ')} need the privilege CheckoutPrices.`,
-  fields: fieldSet({ ...Object.fromEntries(taken(orderBodyType.fields)), ...stated, Payment: payment }),
+  fields: fieldSet(Object.fromEntries([...taken(orderBodyType.fields), ...stated, ['Payment', payment]])),
 }
 
 /** An order to place, as far as its body alone tells. */
