@@ -221,7 +221,10 @@ test('a change of the goods proposes tax and shipping of the goods as they would
   expect(await stored()).toMatchObject({ OrderAmount: 224.79, SalesTax: 35.89, ShipmentList: [{ ShipmentCost: 8.9 }] })
   const own = { ...(await merchant.formOf(lines)), [`Line.${line.ItemIndexID}.ItemQuantity`]: '4', SalesTax: '1' }
   expectSaved(await merchant.submit(lines, own), '/admin/orders/1?notice=record-saved')
-  expect([(await stored()).SalesTax, await statedOf()]).toEqual([1, { taxRate: null, taxIncluded: false, locale: null }])
+  expect([(await stored()).SalesTax, await statedOf()]).toEqual([
+    1,
+    { taxRate: null, taxIncluded: false, locale: null },
+  ])
 })
 
 test('a quote proposes both to a program, and Checkout keeps the rate and the language that are stated', async () => {
