@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Actor } from '../../../access/audit/audit.ts'
+import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { execute, inStoreTransaction } from '../../../foundation/database/client.ts'
+import { execute, inStoreTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import { identifier } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
@@ -53,10 +54,7 @@ export async function updateList(
   changes: ChangedNames,
   { actor, precondition }: { readonly actor: Actor; readonly precondition?: (list: readonly Code[]) => void },
 ): Promise<void> {
-  await inStoreTransaction(caller, async (db) => {
-    const { id: storeId, name: target } = caller.store
-    // Concurrent changes run one after the other.
-    await db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
+  const work = async (db: Transaction) => {
     const stored = await readNames({ db, store: caller.store }, name)
     precondition?.(stored)
     const { table, resultKey } = nameLists[name]
@@ -71,20 +69,16 @@ export async function updateList(
     if (codes.size > CODES_MAX) throw tooManyCodes()
     refuseEqualNames(codes, ids)
     const changed = ids.map((id) => codes.get(id) as Code).filter((code) => !isSame(code, before.get(code.id)))
-    if (changed.length === 0) return
+    if (changed.length === 0) return null
     await execute(db)`
       INSERT INTO ${identifier(table)} ("storeId", "id", "name", "visible")
-      SELECT ${storeId}::int, "id", "name", "visible"
+      SELECT ${caller.store.id}::int, "id", "name", "visible"
       FROM json_populate_recordset(NULL::${identifier(table)}, ${JSON.stringify(changed)}::text::json)
       ON CONFLICT ("storeId", "id") DO UPDATE SET "name" = excluded."name", "visible" = excluded."visible"`
-    await recordAudit(db, caller.now, {
-      actor,
-      action: name === 'payment-methods' ? 'payment-methods.changed' : 'return-lists.changed',
-      target,
-      storeId,
-      details: { [auditMembers[name]]: changed.map(({ id }) => id) },
-    })
-  })
+    return { [auditMembers[name]]: changed.map(({ id }) => id) }
+  }
+  const action = name === 'payment-methods' ? 'payment-methods.changed' : 'return-lists.changed'
+  await inStoreTransaction(caller, (tx) => changeStore(tx, caller, { actor, action, work }))
 }
 
 function isSame({ name, visible }: Code, former: Code | undefined): boolean {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Actor } from '../../../access/audit/audit.ts'
+import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { insertRows } from '../../../engine/changing/write.ts'
 import { execute, inStoreTransaction, rowsInTurn } from '../../../foundation/database/client.ts'
@@ -120,18 +121,15 @@ export async function replaceTable(
   { actor, precondition }: { readonly actor: Actor; readonly precondition: (stored: readonly object[]) => void },
 ): Promise<void> {
   const { table, action } = chargeTables[name]
-  const { id, name: target } = caller.store
-  await inStoreTransaction(caller, async (db) => {
-    // Concurrent changes run one after the other.
-    await db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR NO KEY UPDATE`
-    const tx = { ...caller, db }
-    precondition(await readTable(tx, name))
-    await execute(db)`DELETE FROM ${identifier(table)} WHERE "storeId" = ${id}::int`
-    await insertRows(
-      tx,
-      table,
-      rows.map((row) => ({ storeId: id, ...row })),
-    )
-    await recordAudit(db, caller.now, { actor, action, target, storeId: id, details: { rows: rows.length } })
+  await inStoreTransaction(caller, (db) => {
+    const work = async () => {
+      const tx = { ...caller, db }
+      precondition(await readTable(tx, name))
+      await execute(db)`DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int`
+      const owned = rows.map((row) => ({ storeId: caller.store.id, ...row }))
+      await insertRows(tx, table, owned)
+      return { rows: rows.length }
+    }
+    return changeStore(db, caller, { actor, action, work })
   })
 }
