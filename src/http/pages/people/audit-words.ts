@@ -2,7 +2,7 @@ import { type AuditAction, auditActions } from '../../../access/audit/actions.ts
 import type { AuditEntry } from '../../../access/audit/audit.ts'
 import { isLocale, locales } from '../../../foundation/texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../../foundation/texts/text.ts'
-import { auditMembers } from '../../../shop/resources/return-lists/update-lists.ts'
+import { auditMembers } from '../../../shop/resources/name-lists/name-lists.ts'
 import { OPERATOR } from '../../../shop/staff/invitations.ts'
 import { privilegeName, roleName } from '../../../shop/staff/names.ts'
 
@@ -57,7 +57,6 @@ const names: Readonly<Record<string, Text>> = {
   callbackUrl: t('callback address'),
   cartApiAddresses: t('cartAPI from'),
   cartApiEnabled: t('cartAPI'),
-  carriers: t('carriers'),
   caughtUp: t('sent later'),
   changed: t('changed'),
   country: t('country'),
@@ -123,7 +122,7 @@ const meanings: Readonly<Record<string, Readonly<Record<string, Text>>>> = {
 }
 
 /** Their numbers name something. */
-const identifying = new Set<string>(['methods', 'status', 'statuses', ...Object.values(auditMembers)])
+const identifying = new Set<string>(['status', 'statuses', ...Object.values(auditMembers)])
 
 const access: Readonly<Record<string, Text>> = {
   'read,write': t('read and change'),

@@ -6,9 +6,7 @@ import type { Person } from '../../../access/people/sessions.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
-import { listPaymentMethods } from '../../../shop/resources/payment-methods/update-methods.ts'
-import { readReturnList, returnListNames } from '../../../shop/resources/return-lists/return-lists.ts'
-import { auditMembers } from '../../../shop/resources/return-lists/update-lists.ts'
+import { auditMembers, nameListNames, type Reader, readNames } from '../../../shop/resources/name-lists/name-lists.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { languageFor, wantsHtml } from '../../html/request.ts'
@@ -118,20 +116,19 @@ async function namesByStore(db: Db, entries: readonly AuditEntry[]) {
 }
 
 /** The names of the order statuses, payment methods and reasons, compensations and statuses of returns that changes of a store's settings give by number. */
-async function namesIn(reader: Parameters<typeof readReturnList>[0], entries: readonly AuditEntry[]) {
+async function namesIn(reader: Reader, entries: readonly AuditEntry[]) {
   const { db, store } = reader
-  const has = (action: AuditEntry['action']) => entries.some((entry) => entry.action === action)
-  const statuses = has('order-statuses.changed') ? await listStatusNames(db, store.id) : []
-  const methods = has('payment-methods.changed') ? await listPaymentMethods(db, store.id) : []
-  const ofReturns = has('return-lists.changed') ? returnListNames : []
-  const returnNames = ofReturns.map(async (list) => {
-    const codes = await readReturnList(reader, list)
-    return [auditMembers[list], new Map<number, Phrase>(codes.map(({ id, name }) => [id, name]))] as const
-  })
+  const members = new Set(entries.flatMap(({ details }) => Object.keys(details)))
+  const statuses = members.has('statuses') ? await listStatusNames(db, store.id) : []
+  const lists = nameListNames
+    .filter((list) => members.has(auditMembers[list]))
+    .map(async (list) => {
+      const codes = await readNames(reader, list)
+      return [auditMembers[list], new Map<number, Phrase>(codes.map(({ id, name }) => [id, name]))] as const
+    })
   return {
-    ...Object.fromEntries(await Promise.all(returnNames)),
+    ...Object.fromEntries(await Promise.all(lists)),
     statuses: new Map<number, Phrase>(statuses.map(({ id, text }) => [id, text])),
-    methods: new Map<number, Phrase>(methods.map(({ id, name }) => [id, name])),
   }
 }
 

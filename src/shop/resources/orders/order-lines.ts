@@ -36,7 +36,7 @@ export interface OrderLine {
   readonly patch: Patch
 }
 
-interface Selling {
+export interface Selling {
   /** Of the buyer's group, 1 to 10; 0: none. */
   readonly priceLevel: number
   /** Whether products that the shop hides may not be sold. */

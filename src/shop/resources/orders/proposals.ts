@@ -4,7 +4,7 @@ import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOf, storeId } from '../../../foundation/database/sql.ts'
 import { readLineProducts } from '../products/products-by-id.ts'
 import { exact, shareOf, sum, toNumber } from './amounts.ts'
-import { type BuyerTerms, readWholeBuyer } from './buyer.ts'
+import { type Buyer, findBuyer } from './buyer.ts'
 import { folded, readTable, type ShippingRate, type TaxRule } from './charge-tables.ts'
 import { discountOf, orderFigures } from './figures.ts'
 import type { OrderLine } from './order-lines.ts'
@@ -88,12 +88,7 @@ export function methodsFor(rates: readonly ShippingRate[], lines: readonly Charg
 const weightOf = (each: number, pieces: number) => (exact(each) * exact(pieces)) / exact(1)
 
 /** What is proposed for a new order with these lines. */
-export function proposeNew(
-  caller: Caller,
-  patch: Patch,
-  { billing, isExempt }: BuyerTerms,
-  lines: readonly OrderLine[],
-) {
+export function proposeNew(caller: Caller, patch: Patch, { billing, isExempt }: Buyer, lines: readonly OrderLine[]) {
   const [shipment] = patch.lists.ShipmentList ?? []
   const going = (name: string) => {
     const shipped = String(shipment?.details[`Shipment${name}`] ?? '')
@@ -117,7 +112,7 @@ export function proposeNew(
 export async function proposeStored(caller: Caller, record: OrderRecord) {
   const { BillingCountry, BillingState, CustomerID, ShipmentList } = record
   const { ShipmentCountry: country, ShipmentState: state } = ShipmentList[0] ?? {}
-  const isExempt = (await readWholeBuyer(caller, CustomerID))?.isNonTaxable === true
+  const isExempt = (await findBuyer(caller, CustomerID))?.isExempt === true
   const going = country ? { country, state: state ?? '' } : { country: BillingCountry, state: BillingState }
   const { currency } = caller.store
   return propose(caller, { ...going, isExempt, ...chargedIn(record, await readProducts(caller, [record]), currency) })

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
+import { isLocale, locales } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
+import { readNames } from '../../../../shop/resources/name-lists/name-lists.ts'
 import { billedTo, isWithoutContact } from '../../../../shop/resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
@@ -30,7 +32,6 @@ import {
 import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
-import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, merchantOf, textIn } from '../../../html/request.ts'
@@ -125,7 +126,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
     ? await kept(owner, shown.draft, lookedUp, found)
     : { draft: shown.draft, said: null }
   const [methods, shippingMethods, statuses, drafts] = await Promise.all([
-    listPaymentMethods(caller.db, caller.store.id),
+    readNames(caller, 'payment-methods'),
     listUsedMethods(caller),
     listStatusNames(caller.db, caller.store.id),
     listDrafts(owner),
@@ -143,6 +144,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       labels: formLabels(lines),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
+      locales: [['', t('As on invoices')], ...Object.entries(locales)],
       paymentMethods: [['', t('Not chosen')], ...visible.map(({ id, name }) => [id, name])],
       shippingMethods,
       statusOnline: statusText(statusNew),
@@ -283,7 +285,8 @@ export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Prom
             const { fields, rate } = chargesFor(lookedUp.values, lookedUp.writing, proposal)
             const unseen = unseenIn(fields, lookedUp.values)
             if (unseen !== null) throw unseen
-            Object.assign(patch.columns, rate)
+            const locale = textIn(sent, 'Locale')
+            Object.assign(patch.columns, rate, isLocale(locale) && { locale })
           },
           remember: async (tx, { id }) => {
             await endDraft({ db: tx.db, store: caller.store, identityId }, draft)

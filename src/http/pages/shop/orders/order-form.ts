@@ -47,6 +47,7 @@ const orderLabels = {
   OrderDiscountPromotion: t('Discount'),
   DiscountReason: t('Reason for the discount'),
   BillingPaymentMethodID: t('Payment method'),
+  Locale: t('Language'),
 }
 
 const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']

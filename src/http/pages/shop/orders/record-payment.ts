@@ -4,10 +4,10 @@ import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
+import { readNames } from '../../../../shop/resources/name-lists/name-lists.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { readPayments } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
-import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
@@ -51,8 +51,8 @@ export async function paymentPage({ caller, record: order, writing, typed }: Ord
 }
 
 /** What the fields of transaction-fields.eta need. */
-export async function transactionChoices({ db, store }: Caller, order: OrderRecord, typed: Form | null) {
-  const stored = await listPaymentMethods(db, store.id)
+export async function transactionChoices(caller: Caller, order: OrderRecord, typed: Form | null) {
+  const stored = await readNames(caller, 'payment-methods')
   const own = order.BillingPaymentMethod
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
   names.delete('')

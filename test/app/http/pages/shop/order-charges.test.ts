@@ -124,7 +124,7 @@ const stored = async (id = 1) => (await shop.call('GET', `/Orders/${id}`)).json(
 const statedOf = (id = 1) =>
   server.database.db.order.findFirst({
     where: { storeId: shop.store.id, id },
-    select: { taxRate: true, taxIncluded: true },
+    select: { taxRate: true, taxIncluded: true, locale: true },
   })
 
 describe('an order by hand', () => {
@@ -163,7 +163,7 @@ describe('an order by hand', () => {
     const fewer = await shown({ ...own.fields, 'ItemQuantity.1': '1', ShipmentCost: '' })
     expect([fewer.fields.SalesTax, fewer.fields.ShipmentCost]).toEqual(['21', ''])
     expect((await place(fewer.fields)).statusCode).toBe(303)
-    expect(await statedOf()).toEqual({ taxRate: null, taxIncluded: false })
+    expect(await statedOf()).toMatchObject({ taxRate: null, taxIncluded: false })
     const abroad = await shown({ ...first.fields, BillingCountry: 'AT' })
     expect([abroad.fields.SalesTax, abroad.from.trim()]).toEqual(['', 'No rule for Austria: no tax is added.'])
     expect(abroad.body).toContain('href="/admin/settings/taxes"')
@@ -194,8 +194,9 @@ describe('an order by hand', () => {
     expect(await statedOf()).toMatchObject({ taxRate: { d: [0] } })
   })
 
-  test('without tables is placed at once, and in a currency without decimals they are rounded to it', async () => {
-    expect((await place(blank)).statusCode).toBe(303)
+  test('without tables is placed at once, in the language of its mails, and in a currency without decimals they are rounded to it', async () => {
+    expect((await place((await shown({ ...blank, Locale: 'de-CH' })).fields)).statusCode).toBe(303)
+    expect(await statedOf()).toMatchObject({ locale: 'de-CH' })
     shop = await server.openStore({ currency: 'JPY' })
     merchant = await merchantIn(server, shop.store)
     await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 415, Stock: 9 } })
@@ -220,10 +221,13 @@ test('a change of the goods proposes tax and shipping of the goods as they would
   expect(await stored()).toMatchObject({ OrderAmount: 224.79, SalesTax: 35.89, ShipmentList: [{ ShipmentCost: 8.9 }] })
   const own = { ...(await merchant.formOf(lines)), [`Line.${line.ItemIndexID}.ItemQuantity`]: '4', SalesTax: '1' }
   expectSaved(await merchant.submit(lines, own), '/admin/orders/1?notice=record-saved')
-  expect([(await stored()).SalesTax, await statedOf()]).toEqual([1, { taxRate: null, taxIncluded: false }])
+  expect([(await stored()).SalesTax, await statedOf()]).toEqual([
+    1,
+    { taxRate: null, taxIncluded: false, locale: null },
+  ])
 })
 
-test('a quote proposes both to a program, and Checkout keeps the rate that is stated', async () => {
+test('a quote proposes both to a program, and Checkout keeps the rate and the language that are stated', async () => {
   const body = {
     BillingEmail: 'a@b.example',
     BillingCountry: 'de',
@@ -249,9 +253,11 @@ test('a quote proposes both to a program, and Checkout keeps the rate that is st
   const order = (more: object, key: string) =>
     shop.call('POST', '/Checkout', { body: { ...body, ...more }, headers: { 'idempotency-key': key } })
   expect((await order({ TaxRate: 100.01 }, 'a')).statusCode).toBe(400)
-  const placed = await order({ TaxRate: 19, TaxIncluded: true, SalesTax: 1 }, 'b')
+  const unknown = await order({ Locale: 'fr-FR' }, 'a')
+  expect([unknown.statusCode, unknown.body]).toEqual([400, expect.stringContaining('must be en-US or en-GB or de-DE')])
+  const placed = await order({ TaxRate: 19, TaxIncluded: true, SalesTax: 1, Locale: 'de-AT' }, 'b')
   expect(placed.json()).toMatchObject([{ OrderAmount: 125.9 }])
   const id = Number(placed.json()[0].Value)
-  expect(await statedOf(id)).toMatchObject({ taxRate: { d: [19] }, taxIncluded: true })
-  expect(await stored(id)).not.toHaveProperty('TaxRate')
+  expect(await statedOf(id)).toMatchObject({ taxRate: { d: [19] }, taxIncluded: true, locale: 'de-AT' })
+  for (const name of ['TaxRate', 'Locale']) expect(await stored(id)).not.toHaveProperty(name)
 })
