@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Actor } from '../../../access/audit/audit.ts'
 import { type MailConfig, mailsAre } from '../../../access/mail/write.ts'
 import { type AccessServices, changeAccess } from '../../../access/stores/access-changes.ts'
+import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Transaction } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { lines, readInput, text } from '../../../foundation/values/input.ts'
@@ -76,30 +77,13 @@ export async function saveMails(
   const own = usualTexts.flatMap(({ kind, locale, ...usual }, at) =>
     isDeepStrictEqual(read[at], usual) ? [] : { kind, locale, ...usual, ...read[at] },
   )
-  await changeStore(services, storeId, { orderMails }, actor, async (tx) => {
+  const work = async (tx: Transaction) => {
     await tx.mailText.deleteMany({ where: { storeId } })
     await tx.mailText.createMany({ data: own.map((row) => ({ storeId, ...row })) })
     return { mailTexts: own.map(({ kind, locale }) => `${kind} ${locale}`) }
-  })
-}
-
-/** Sets a column of the store; the audit log has it, and what `work` returns. */
-async function changeStore(
-  services: Services,
-  storeId: number,
-  data: { readonly orderMails: string[] } | { readonly mailReplyTo: string },
-  actor: Actor,
-  work: (tx: Transaction) => Promise<object> = async () => ({}),
-): Promise<void> {
-  const where = { id: storeId }
-  await changeAccess(services, async (tx) => {
-    await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
-    const before: Record<string, unknown> = await tx.store.findUniqueOrThrow({ where })
-    const { name } = await tx.store.update({ where, data })
-    const changed = Object.entries(data).map(([key, to]) => [key, { from: before[key] || null, to: to || null }])
-    const details = { ...Object.fromEntries(changed), ...(await work(tx)) }
-    await recordAudit(tx, services.now, { actor, target: name, storeId, action: 'store.changed', details })
-  })
+  }
+  const changed = { actor, data: { orderMails }, work }
+  await changeAccess(services, (tx) => changeStore(tx, { ...services, store: { id: storeId } }, changed))
 }
 
 /** Of the link that proves an address of a store: derived and never stored, so that no copy of the database can confirm one. */
@@ -126,5 +110,6 @@ export async function saveReplyTo(
     const message = 'The link has ended or is not whole; have another one sent'
     throw new StoreFailure('invalid-value', message, { status: 400 })
   }
-  await changeStore(services, storeId, { mailReplyTo }, actor)
+  const changed = { actor, data: { mailReplyTo } }
+  await changeAccess(services, (tx) => changeStore(tx, { ...services, store: { id: storeId } }, changed))
 }
