@@ -57,6 +57,7 @@ const trackingUrl = 'must be an https address with {code} once, such as https://
 /** Only the path or the query depends on the tracking number, so that none leads to another host. Empty: there is no address. */
 const placed = /^(https:\/\/[^\s/?#@\\{}]+[/?][^\s#\\{}]*\{code\}[^\s#\\{}]*(#[^\s\\{}]*)?)?$/i
 
+/** `trackingUrl`: an https address with `{code}` where the tracking number stands; empty: the carrier has none. */
 const carrier = namedObject({
   name: text(100),
   trackingUrl: z
@@ -67,8 +68,6 @@ const carrier = namedObject({
 
 export type TaxRule = z.output<typeof taxRule>
 export type ShippingRate = z.output<typeof shippingRate>
-/** `trackingUrl`: an https address with `{code}` where the tracking number stands; empty: the carrier has none. */
-export type Carrier = z.output<typeof carrier>
 
 /** The tables, by the names of their pages. */
 export const chargeTables = {
