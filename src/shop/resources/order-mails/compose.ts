@@ -20,8 +20,7 @@ import { readForeign, withoutLinks } from './addresses.ts'
 import type { MailKind } from './kinds.ts'
 import { filled, type MailText, readTexts } from './texts.ts'
 
-export type ComposingConfig = Pick<Config, 'mailFrom' | 'mailFromDomains' | 'publicUrl' | 'orderPageDays'>
-export type ComposingServices = OrderPageServices & { readonly config: ComposingConfig }
+export type ComposingServices = OrderPageServices & { readonly config: Pick<Config, 'mailFrom' | 'mailFromDomains'> }
 
 interface Told {
   readonly kind: MailKind
@@ -77,7 +76,7 @@ export async function compose(
 
 /** The shop's name with MAIL_FROM's address, or its own where the operator lets mails come from its domain; answers go to its own. */
 function senderOf(
-  { mailFrom, mailFromDomains }: ComposingConfig,
+  { mailFrom, mailFromDomains }: ComposingServices['config'],
   { name, mailReplyTo }: { name: string; mailReplyTo: string },
 ) {
   const isOwn = mailFromDomains.includes(mailReplyTo.replace(/^.*@/, '').toLowerCase())

@@ -6,7 +6,7 @@ import { inTransaction, queryRows } from '../../../foundation/database/client.ts
 import type { Mail } from '../../../foundation/database/generated/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import type { Config } from '../../../foundation/process/settings.ts'
-import { type ComposingConfig, compose } from './compose.ts'
+import { type ComposingServices, compose } from './compose.ts'
 import type { MailKind } from './kinds.ts'
 
 const DAY_MS = 86_400_000
@@ -23,7 +23,7 @@ export const perDay = {
   address: { max: 20, reason: 'The address has got as many mails today as a day may have' },
 } as const
 
-export type OrderMailServices = SendingServices & { readonly config: Pick<Config, 'sandbox'> & ComposingConfig }
+type OrderMailServices = SendingServices & ComposingServices & { readonly config: Pick<Config, 'sandbox'> }
 
 /**
  * Sends the mails of orders that are due, beside those of people and within bounds of their own; what is beyond them waits for the next
