@@ -9,7 +9,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { browserName } from './browser-name.ts'
 import { tableOf } from './enter.ts'
-import { linkUsed, newLink, tokenHashes } from './links.ts'
+import { linkUsed, newToken, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, hashPassword, lowerCase, refuseNamesAsPassword } from './passwords.ts'
 import { type AccountKind, areaPaths, type Client, endSessionsOfIdentity } from './sessions.ts'
 import type { SignInServices } from './sign-in.ts'
@@ -66,7 +66,7 @@ export async function insertResetLink(
   services: Pick<ResetServices, 'secrets' | 'now'>,
   { kind, email, identityId }: { kind: AccountKind; email: string; identityId: number | null },
 ) {
-  const { token, ...link } = newLink(services, RESET_MINUTES * 60_000)
+  const { token, ...link } = newToken(services, RESET_MINUTES * 60_000)
   // Two requests at once would not see each other's link, and both would go on working.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(${locks.resetLinks}::int, hashtext(lower(${email}::text)))`
   await tx.$executeRaw`
@@ -146,7 +146,7 @@ export async function resetPassword(
   services: ResetServices,
   kind: AccountKind,
   { token, password, identityIds }: { token: string; password: string; identityIds: readonly number[] },
-  { address, userAgent = '', locale }: Pick<Client, 'address' | 'locale'> & { userAgent?: string | undefined },
+  { address, userAgent = '', locale }: Client,
 ): Promise<void> {
   const { db, secrets, now } = services
   const { email, identities } = await findReset(services, kind, token)

@@ -21,8 +21,6 @@ export interface SignIn extends Client {
   readonly password: string
   /** For a merchant: the store's address as typed. Empty or omitted: all stores where address and password match. */
   readonly store?: string | undefined
-  /** The browser's device cookie. */
-  readonly devices?: string | undefined
 }
 
 const ACCOUNTS_MAX = 20

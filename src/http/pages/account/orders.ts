@@ -103,11 +103,7 @@ export async function orderPage(order: ShownOrder, store: Customer['store']): Pr
       store,
       logo,
       returns: returns.toReversed(),
-      payments: paid.map(({ TransactionDateTime: date, TransactionMethod: method, TransactionAmount: amount }) => ({
-        date,
-        method,
-        amount,
-      })),
+      payments: paid,
       refunds: refunds.map((refund) => ({ ...noteOf(record, refund, store.currency), id: refund.id })),
     },
   }

@@ -88,11 +88,9 @@ export async function storeHistoryPage({ caller, query }: PageRequest): Promise<
 
 /** Returns the filters of the address, as they were typed and as they are read. Throws (400) for one that cannot be. */
 function askedIn(query: unknown, { privileges, store: { timeZone } }: Caller) {
-  const names = ['by', 'of', 'field', 'from', 'to'] as const
-  const typed = Object.fromEntries(names.map((name) => [name, textIn(query, name).trim()])) as Record<
-    (typeof names)[number],
-    string
-  >
+  const textOf = (name: string) => textIn(query, name).trim()
+  const dates = { from: textOf('from'), to: textOf('to') }
+  const typed = { by: textOf('by'), of: textOf('of'), field: textOf('field'), ...dates }
   const readable = allServices.filter(({ resource }) => mayRead(privileges, resource))
   const wanted = typed.of === '' ? readable : readable.filter(({ resource }) => resource.service === typed.of)
   if (typed.of !== '' && wanted.length === 0) throw refused('of', 'of must be the name of a service that you may read')

@@ -58,7 +58,7 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile) 
 }
 
 /**
- * Reads the kept rows of a file by what a person has said of its headings, and compares them with the store's records. False: its changes
+ * Reads the kept rows of a file by what a person has said of its headings, and compares them with the store's records; not where its changes
  * are being made, or were, it is being read, or it was cancelled. What fails leaves it to be read again.
  */
 export async function readMapped(
@@ -66,9 +66,9 @@ export async function readMapped(
   { id, service, headings: names, source, decimal, locale }: Import,
   meanings: readonly Meaning[],
   secrets: Secrets,
-): Promise<boolean> {
+): Promise<void> {
   const resource = resourceNamed(service)
-  return readKept(caller, id, { mapping: meanings }, async (reading) => {
+  await readKept(caller, id, { mapping: meanings }, async (reading) => {
     const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
     const batches = keptParts(caller, id, secrets)
     await readBatches(caller, { resource, headings, written: { decimal, locale }, reading }, batches)

@@ -100,10 +100,7 @@ const columnOf: Readonly<Record<ReturnListName, string>> = {
 }
 
 /** Returns the numbers that the store's returns have, a hundred at most. Each is one look into the index of the column. */
-export async function readUsedNumbers(
-  { db, store }: Pick<Caller, 'db' | 'store'>,
-  name: ReturnListName,
-): Promise<number[]> {
+export async function readUsedNumbers({ db, store }: Reader, name: ReturnListName): Promise<number[]> {
   const column = identifier(columnOf[name])
   const rows = await rowsInTurn<{ id: number }>({ db, store })`
     WITH RECURSIVE "used" AS (

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { allows } from '../../../../access/applications/privileges.ts'
+import { readPeople } from '../../../../access/people/names.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Resource } from '../../../../engine/definition/resource.ts'
 import type { CsvImportName } from '../../../../foundation/database/generated/client.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
-import { labelOf } from '../../../../foundation/texts/label.ts'
 import { english } from '../../../../foundation/texts/language.ts'
 import { andOf, type Phrase, type Text, t, written } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
@@ -33,6 +33,7 @@ import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { idIn } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from '../../records/codes.ts'
+import { fieldAt } from '../../records/history-words.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { List, Service } from '../../records/services.ts'
@@ -54,11 +55,13 @@ export async function importsPage({ caller, query }: PageRequest): Promise<HtmlP
     before,
     limit: IMPORTS_SHOWN + 1,
   })
+  const personOf = await readPeople(caller)
   const imports = found.slice(0, IMPORTS_SHOWN).map(async (one) => ({
     ...one,
     service: serviceOf(one),
     state: stateOf(one, caller.now()),
     title: (await wordsOf(caller, one)).title,
+    by: personOf(one.actor),
   }))
   return {
     template: '/pages/shop/csv/imports',
@@ -96,9 +99,10 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
   const isOpen = found.state === 'ready'
   const missing = missingFor(caller, names)
   const words = await wordsOf(caller, found)
-  const [nameOf, codes] = await Promise.all([
+  const [nameOf, codes, personOf] = await Promise.all([
     namesFor(caller, ofRecords ? referencesOf(seen, read) : []),
     readCodes(caller, codedPaths(seen)),
+    readPeople(caller),
   ])
   const hasKept = found.source !== 'own' && (await hasParts(caller, found.id))
   return {
@@ -107,12 +111,15 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
     data: {
       ...part,
       found,
+      by: personOf(found.actor),
+      applier: personOf(found.appliedBy),
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: ofRecords,
       valueText: ofRecords ? valueTextOf(seen, words, { nameOf, codes, store: caller.store }) : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
-      columnText: columnTextOf(service, found),
+      // A file calls a column as it likes.
+      columnText: (column: string) => (ofRecords ? fieldAt(service, column).label : column),
       service,
       state: stateOf(found, caller.now()),
       address,
@@ -162,16 +169,6 @@ async function readPart(
   }
 }
 
-/** How a column is called: in a change of records by its label, in a file as the file calls it. */
-function columnTextOf({ values, sections }: Service, found: Import): (column: string) => Phrase {
-  if (!isOfRecords(found)) return (column) => column
-  const lists = sections.flatMap(({ list }) => list ?? [])
-  return (column) =>
-    values.find(({ path }) => path.join('.') === column)?.label ??
-    lists.find(({ name }) => name === column)?.label ??
-    t(labelOf(column))
-}
-
 /** A value of a column as people read it, in a change of records. */
 function valueTextOf(
   service: Service,
@@ -179,7 +176,6 @@ function valueTextOf(
   { nameOf, codes, store: { timeZone, currency } }: { nameOf: NameOf; codes: Codes; store: Caller['store'] },
 ) {
   const targets = targetsOf(service)
-  const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
   return (column: string, text: string): Phrase => {
     const own = textOf?.(column, text) ?? null
     if (own !== null || text === '') return own ?? text
@@ -192,7 +188,7 @@ function valueTextOf(
         .map((id) => (id === '0' ? '' : nameOf(refersTo, id) || id))
         .join(', ')
     }
-    const { kind, isMoney } = fields.get(column) ?? {}
+    const { kind, isMoney } = fieldAt(service, column).field ?? {}
     if (kind === 'boolean') return text === 'true' ? t('Yes') : t('No')
     if (isMoney) return written(({ format }) => format.unitPrice(text, currency))
     if (kind === 'date') return written(({ format }) => format.recordDate(text, timeZone))
