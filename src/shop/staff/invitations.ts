@@ -168,7 +168,6 @@ export async function withdrawInvitation(
   { storeId, id }: { storeId: number; id: number },
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     const where = { storeId_id: { storeId, id } }
@@ -177,7 +176,7 @@ export async function withdrawInvitation(
     refuseMoreThan(privileges, invitationOf(row))
     // Not there: somebody has accepted it meanwhile.
     if ((await tx.invitation.deleteMany({ where: { storeId, id } })).count === 0) throw noSuchInvitation()
-    await recordAudit(tx, now, { actor, action: 'invitation.withdrawn', target: row.email, storeId })
+    await recordAudit(tx, now, { actor: by.actor, action: 'invitation.withdrawn', target: row.email, storeId })
   })
 }
 

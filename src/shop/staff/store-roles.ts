@@ -132,7 +132,6 @@ export async function saveRole(
   { Name, Privileges: wanted }: z.output<typeof ownRoleInput>,
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     refuseMoreThan(privileges, { role: Name, ownPrivileges: wanted })
@@ -141,7 +140,7 @@ export async function saveRole(
       throw fieldFault('Name', 'is the name of another role of the store', 'not-unique')
     }
     const details = { privileges: wanted }
-    const about = { actor, target: Name, storeId, details }
+    const about = { actor: by.actor, target: Name, storeId, details }
     if (id === null) {
       if (roles.length >= ROLES_MAX)
         throw new StoreFailure('limit-reached', `A store has at most ${ROLES_MAX} roles of its own`)
@@ -162,7 +161,6 @@ export async function deleteRole(
   { storeId, id }: { storeId: number; id: number },
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     const role = await roleById(tx, storeId, id)
@@ -174,7 +172,7 @@ export async function deleteRole(
       const message = `Somebody has the role ${role.role} or is invited to it: give them another one first`
       throw isUsed ? new StoreFailure('in-use', message) : error
     })
-    await recordAudit(tx, now, { actor, action: 'role.deleted', target: role.role, storeId })
+    await recordAudit(tx, now, { actor: by.actor, action: 'role.deleted', target: role.role, storeId })
   })
 }
 

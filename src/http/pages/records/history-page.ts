@@ -129,17 +129,10 @@ function fieldsFor({ values, sections }: Service): (readonly [path: string, labe
 
 const LABELS_SHOWN = 6
 
-type Counted = Readonly<Record<HistoryEntry['kind'], (count: number, records: Phrase) => Text>>
-
-const counted: Counted = {
-  create: (count, records) => t('Added {count, number} {records}', { count, records }),
-  update: (count, records) => t('Changed {count, number} {records}', { count, records }),
-  delete: (count, records) => t('Deleted {count, number} {records}', { count, records }),
-}
-const countedMore: Counted = {
-  create: (count, records) => t('Added more than {count, number} {records}', { count, records }),
-  update: (count, records) => t('Changed more than {count, number} {records}', { count, records }),
-  delete: (count, records) => t('Deleted more than {count, number} {records}', { count, records }),
+const counted: Readonly<Record<HistoryEntry['kind'], (number: Phrase, records: Phrase) => Text>> = {
+  create: (number, records) => t('Added {number} {records}', { number, records }),
+  update: (number, records) => t('Changed {number} {records}', { number, records }),
+  delete: (number, records) => t('Deleted {number} {records}', { number, records }),
 }
 
 /** The changes of one request, or of one import, as one line. */
@@ -156,7 +149,8 @@ function groupOf(caller: Caller, personOf: PersonOf, { entry, counts, changed }:
     counts: counts.map(({ recordType, kind, count }) => {
       const of = serviceOfTable(recordType)
       const records = (count === 1 ? of?.one : of?.all) ?? recordType
-      return (count >= COUNTED_MAX ? countedMore : counted)[kind](count, records)
+      const number = count >= COUNTED_MAX ? t('more than {count, number}', { count }) : t('{count, number}', { count })
+      return counted[kind](number, records)
     }),
     labels: all.slice(0, LABELS_SHOWN),
     isMore: all.length > LABELS_SHOWN,

@@ -10,11 +10,11 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { readTyped } from '../../../foundation/values/typed-number.ts'
-import { listViews } from '../../../shop/staff/list-views.ts'
+import { deleteView, listViews, saveView } from '../../../shop/staff/list-views.ts'
 import type { Writing } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { merchantOf, textIn, textsIn } from '../../html/request.ts'
-import type { PageRequest, Wire } from '../frame/request.ts'
+import type { PageRequest, Sent, Wire } from '../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, filesOf, spreadsheetForm } from './csv-form.ts'
 import { listedOf } from './listing.ts'
@@ -77,6 +77,27 @@ export async function listPage(
       imageOf: () => null,
     },
   }
+}
+
+/** Keeps a view of a service's list: the filters, the order and the columns of the address. */
+export async function keepView(
+  { caller, query, typed }: Sent<PageRequest>,
+  service: Service,
+  { request }: FastifyReply,
+): Promise<string> {
+  const kept = String(new URLSearchParams(keptOf(askedIn(query, listedOf(caller.privileges, service)))))
+  const whose = { userId: merchantOf(request).id, service: service.resource.service }
+  await saveView(caller, whose, { name: textIn(typed, 'name'), query: kept })
+  return `${service.path}?${kept}&notice=view-saved`
+}
+
+export async function forgetView(
+  { caller, typed }: Sent<PageRequest>,
+  { path, resource: { service } }: Service,
+  { request }: FastifyReply,
+): Promise<string> {
+  await deleteView(caller, { userId: merchantOf(request).id, service }, textIn(typed, 'name'))
+  return `${path}?notice=view-deleted`
 }
 
 /** Reads the records of a page, and how many there are. A filter that cannot be read is shown where it was typed. */
@@ -151,7 +172,7 @@ function addressesOf(
 const noWords: Words = { inWords: [], choices: {}, targets: {}, textOf: () => null, toneOf: () => null }
 
 /** What an address keeps of a list, but for the page. */
-export function keptOf({ filters, sort, columns, unread }: Asked): Record<string, string> {
+function keptOf({ filters, sort, columns, unread }: Asked): Record<string, string> {
   return { ...filters, ...typedIn({ unread }), ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 

@@ -197,10 +197,9 @@ function valueTextOf(
 }
 
 /** A value of a file as people type it, with the sign of decimals that the reader writes. */
-function typedTextOf({ values }: Service) {
-  const decimals = new Set(values.flatMap(({ path, field }) => (field.kind === 'decimal' ? path.join('.') : [])))
+function typedTextOf(service: Service) {
   return (column: string, text: string): Phrase => {
-    const isNumber = decimals.has(column) && /^-?\d+\.\d+$/.test(text)
+    const isNumber = fieldAt(service, column).field?.kind === 'decimal' && /^-?\d+\.\d+$/.test(text)
     return isNumber ? written(({ format }) => format.typed(text)) : text
   }
 }
