@@ -128,12 +128,15 @@ export async function findReset(
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, accountKind: kind, expiresAt: { gt: now() } }
   const found = await db.resetLink.findFirst({ where, select: { email: true, identityId: true } })
   if (!found) throw linkUsed()
-  const byIdentity = new Map<number, string[]>()
-  for (const { identityId, storeName } of await accountsOf(db, kind, found.email, found.identityId)) {
-    byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), ...(storeName === null ? [] : [storeName])])
-  }
-  if (byIdentity.size === 0) throw linkUsed()
-  return { email: found.email, identities: Array.from(byIdentity, ([id, stores]) => ({ id, stores })) }
+  const accounts = await accountsOf(db, kind, found.email, found.identityId)
+  if (accounts.length === 0) throw linkUsed()
+  const identities = Array.from(
+    Map.groupBy(accounts, ({ identityId }) => identityId),
+    ([id, own]) => {
+      return { id, stores: own.flatMap(({ storeName }) => storeName ?? []) }
+    },
+  )
+  return { email: found.email, identities }
 }
 
 /**

@@ -121,10 +121,10 @@ function askedIn(query: unknown, { privileges, store: { timeZone } }: Caller) {
 }
 
 /** What the changes of a service's records may be filtered by: its values and lists, by their paths. */
-function fieldsFor({ values, sections }: Service): (readonly [path: string, label: Text])[] {
-  const lists = sections.flatMap(({ list }) => (list === null ? [] : [[list.name, list.label] as const]))
+function fieldsFor({ values, lists }: Service): (readonly [path: string, label: Text])[] {
   const written = values.filter(({ field }) => field.access === 'rw' || field.access === 'wo')
-  return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...lists]
+  const named = lists.map(({ name, label }) => [name, label] as const)
+  return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...named]
 }
 
 const LABELS_SHOWN = 6

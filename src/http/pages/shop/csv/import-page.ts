@@ -213,8 +213,7 @@ function decimalText({ decimal }: Import, { decimalSign }: Format): Text | null 
 }
 
 /** The services whose records columns name: a value one of them, a list several by their numbers. */
-function targetsOf({ values, sections }: Service): ReadonlyMap<string, Resource> {
-  const lists = sections.flatMap(({ list }) => list ?? [])
+function targetsOf({ values, lists }: Service): ReadonlyMap<string, Resource> {
   const named = ({ name, field, values: inner }: List) =>
     inner.filter(({ path }) => path.join('.') === field.key).map(({ refersTo }) => [name, refersTo] as const)
   const all = [...values.map(({ path, refersTo }) => [path.join('.'), refersTo] as const), ...lists.flatMap(named)]
