@@ -78,19 +78,19 @@ export async function importsPage({ caller, query }: PageRequest): Promise<HtmlP
 export async function importOf(asked: PageRequest, { request }: FastifyReply) {
   const { caller } = asked
   const found = await findImport(caller, idIn(asked))
-  const { resource, special } = serviceOf(found)
+  const service = serviceOf(found)
+  const { resource, special } = service
   requirePrivileges(merchantOf(request), [[resource.privilege, 'write']])
   if (special.isFileProved) requireProof(request)
   // The columns that the merchant is not shown, which somebody else's file may have.
   const hidden = hiddenColumns(caller.privileges, resource).map(({ name }) => name)
-  return { found, hidden, isHidden: (column: string) => hidden.includes(column) }
+  return { found, service, hidden, isHidden: (column: string) => hidden.includes(column) }
 }
 
 /** What a file would change, is changing or has changed. */
 export async function importPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
   const { caller, writing } = asked
-  const { found, hidden, isHidden } = await importOf(asked, reply)
-  const service = serviceOf(found)
+  const { found, service, hidden, isHidden } = await importOf(asked, reply)
   const address = `/admin/csv/${found.id}`
   const { read, ...part } = await readPart(asked, found, { address, service, isHidden })
   const seen = seenBy(caller.privileges, service)
@@ -98,8 +98,8 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
   const missing = missingFor(caller, names)
-  const words = await wordsOf(caller, found)
-  const [nameOf, codes, personOf] = await Promise.all([
+  const [words, nameOf, codes, personOf] = await Promise.all([
+    wordsOf(caller, found),
     namesFor(caller, ofRecords ? referencesOf(seen, read) : []),
     readCodes(caller, codedPaths(seen)),
     readPeople(caller),
