@@ -11,7 +11,7 @@ import type { Parts, Value } from './services.ts'
 
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
 
-type Reader = Pick<Caller, 'db' | 'store'>
+type Reader = Pick<Caller, 'db'> & { readonly store: Pick<Caller['store'], 'id'> }
 
 /** A list of the store. */
 interface Kind {

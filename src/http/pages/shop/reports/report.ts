@@ -7,6 +7,7 @@ import { constant, empty, identifier, join, type Sql, sql, storeId } from '../..
 import { t } from '../../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
 import type { CsvCell } from '../../records/csv-form.ts'
+import { sumSales } from '../overview/sales.ts'
 import { type FigureName, type Figures, type KindName, kinds, ofOrders } from './kinds.ts'
 import { dayText, type Period, startsOf, within } from './period.ts'
 
@@ -50,33 +51,26 @@ export async function readReport(
   const { unit } = kinds[name]
   if (unit === undefined) return keyedReport(caller, name, period, rowsMax)
   const starts = startsOf(period, unit)
-  const summed = isQuick ? await summedReport(caller, starts, period) : []
-  const isMany = summed.reduce((sum, { orders }) => sum + orders, 0) > ADDED_MAX
-  return timeReport(caller, name, period, { starts, rowsMax, quick: isMany ? summed : null })
+  const times = [...starts, period.until].map((time) => time.toJSDate())
+  const summed = isQuick ? await sumSales(caller.db, caller.store.id, times) : []
+  const isMany = summed.reduce((sum, { count }) => sum + count, 0) > ADDED_MAX
+  const quick = summed.map(({ place, count, amount }) => ({ key: String(place), orders: count, total: amount }))
+  return timeReport(caller, name, period, { starts, rowsMax, quick: isMany ? quick : null })
 }
 
 type Keyed = Figures & { readonly key: string }
-type Summed = Keyed & Readonly<Record<'orders' | 'total', number>>
-
-/** Places of an instant among the beginnings of times, from 0. */
-const placeIn = (column: Sql, starts: readonly DateTime[]) =>
-  sql`width_bucket(${column}, ${starts.map((start) => start.toUTC().toISO())}::timestamptz[]) - 1`
-
-async function summedReport(caller: Caller, starts: readonly DateTime[], period: Period): Promise<Summed[]> {
-  return queryRows<Summed>(caller.db)`
-    SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
-      FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int AND ${within(sql`"since"`, period)} GROUP BY 1`
-}
 
 /** `quick`: what was summed, instead of adding up. */
 async function timeReport(
   caller: Caller,
   name: KindName,
   period: Period,
-  { starts, rowsMax, quick }: { starts: readonly DateTime[]; rowsMax: number; quick: readonly Summed[] | null },
+  { starts, rowsMax, quick }: { starts: readonly DateTime[]; rowsMax: number; quick: readonly Keyed[] | null },
 ): Promise<Report> {
   const figures: readonly FigureName[] = quick === null ? kinds[name].figures : ['orders', 'total']
-  const groups = { key: placeIn(sql`t."orderDate"`, starts), from: empty }
+  // The place of an instant among the beginnings of times, from 0.
+  const instants = starts.map((start) => start.toUTC().toISO())
+  const groups = { key: sql`width_bucket(t."orderDate", ${instants}::timestamptz[]) - 1`, from: empty }
   const found: readonly Keyed[] =
     quick ?? (await inReport(caller, statementOf(caller, period, groups, name, starts.length))).rows
   const byPlace = new Map(found.map((row) => [Number(row.key), row]))
