@@ -133,10 +133,7 @@ describe('the settings of a store', () => {
 describe('order statuses', () => {
   const page = '/admin/settings/order-statuses'
   const save = async (fields: Record<string, string>) => {
-    const body = (await merchant.open(page)).body
-    const rows = [...body.matchAll(/name="((?:StatusText|Sorting)\.\d+)"[^>]*? value="([^"]*)"/g)]
-    const ticked = [...body.matchAll(/name="(Visible\.\d+)"[^>]* checked/g)].map(([, name = '']) => [name, 'yes'])
-    const values = Object.fromEntries([...rows.map(([, name = '', value = '']) => [name, value]), ...ticked])
+    const values = await merchant.formOf(page)
     const { [Object.keys(fields).find((name) => fields[name] === '') ?? '']: _, ...kept } = { ...values, ...fields }
     return merchant.submit(page, kept)
   }
