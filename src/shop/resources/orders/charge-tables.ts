@@ -19,9 +19,9 @@ export const folded = (name: string) => name.trim().toLowerCase()
 
 const country = z.string().refine((code) => countryCodes.includes(code), 'must be chosen')
 
-function number(max: number) {
-  const allowed = `must be a number from 0 to ${max}`
-  return z.number(allowed).min(0, allowed).max(max, allowed)
+function number(max: number, min = 0) {
+  const allowed = `must be a number from ${min} to ${max}`
+  return z.number(allowed).min(min, allowed).max(max, allowed)
 }
 
 /** Rows of which each is refused that `isRefused` finds among those before it. */
