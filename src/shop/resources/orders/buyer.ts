@@ -8,26 +8,20 @@ import { customers } from '../customers/customers.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 
-/** The fields that say whose order it is, of its record or of a form. */
-interface Billed {
-  readonly BillingFirstName?: unknown
-  readonly BillingLastName?: unknown
-  readonly BillingCompany?: unknown
-  readonly BillingEmail?: unknown
-  readonly BillingPhoneNumber?: unknown
-}
+/** The fields of an order, of its record or of a form. */
+type Values = Readonly<Record<string, unknown>>
 
 const trimmed = (text: unknown) => String(text ?? '').trim()
 
 /** Returns whose order it is: a person, else a company, an e-mail address or a telephone number. Empty: nothing says it. */
-export function billedTo(billed: Billed): string {
+export function billedTo(billed: Values): string {
   const { BillingFirstName, BillingLastName, BillingCompany, BillingEmail, BillingPhoneNumber } = billed
   const name = [BillingFirstName, BillingLastName].map(trimmed).filter(Boolean).join(' ')
   return name || trimmed(BillingCompany) || trimmed(BillingEmail) || trimmed(BillingPhoneNumber)
 }
 
 /** Whether an order or form has neither an e-mail address nor a telephone number, of which a guest needs one. */
-export function isWithoutContact({ BillingEmail, BillingPhoneNumber }: Readonly<Record<string, unknown>>): boolean {
+export function isWithoutContact({ BillingEmail, BillingPhoneNumber }: Values): boolean {
   return trimmed(BillingEmail) === '' && trimmed(BillingPhoneNumber) === ''
 }
 
@@ -107,7 +101,7 @@ function valuesOf(customer: Row, names: readonly string[]) {
 }
 
 /** Returns a shipment to the billing address, for an order without one. */
-export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
+export function shippingToBuyer(billing: Values): Document {
   return cut(shipmentList.fields, {
     ...Object.fromEntries(parts.map((name) => [`Shipment${name}`, billing[`Billing${name}`]])),
     ShipmentPhone: billing.BillingPhoneNumber,
@@ -116,7 +110,7 @@ export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Doc
 }
 
 /** Cuts texts to the lengths of their fields, never within a character; anything else becomes empty. */
-function cut(fields: FieldSet, values: Readonly<Record<string, unknown>>): Record<string, string> {
+function cut(fields: FieldSet, values: Values): Record<string, string> {
   const texts = Object.entries(values).map(([name, value]) => {
     const text = typeof value === 'string' ? value : ''
     const field = fields.get(name) as ValueField

@@ -50,7 +50,7 @@ interface Placing extends Terms {
   readonly customer?: PlannedChange | null
 }
 
-interface Terms {
+export interface Terms {
   /** Whether products that the shop hides may not be sold. */
   readonly isShopFront?: boolean
   /** Settles what depends on the total, in the row of the order; throws to refuse it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
+import { keep } from '../../../../engine/changing/merge.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { isLocale, locales } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
@@ -41,7 +42,7 @@ import type { PageRequest, Sent } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
-import { chargeForm, chargesFor, type FormCharges, proposedNames, unseenIn } from './order-charges.ts'
+import { chargesFor, type FormCharges, proposedNames, unseenIn } from './order-charges.ts'
 import {
   faultsOfOrder,
   formField,
@@ -224,8 +225,11 @@ async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }
   const proposed: FormCharges[] = []
   const charge: Charge = (proposal, patch) => {
     const charges = chargesFor(values, found.writing, proposal)
+    const { cost, salesTax } = charges.charged
+    const [shipment = keep(0), ...others] = patch.lists.ShipmentList ?? []
     proposed.push(charges)
-    chargeForm(charges, patch)
+    patch.columns.salesTax = salesTax
+    patch.lists.ShipmentList = [{ ...shipment, columns: { ...shipment.columns, cost } }, ...others]
   }
   const withCharges = <T>(total: T) => ({ total, charges: proposed.at(-1) ?? null })
   try {

@@ -1,6 +1,4 @@
 import type { Caller } from '../../../../engine/caller.ts'
-import { keep } from '../../../../engine/changing/merge.ts'
-import type { Patch } from '../../../../engine/definition/input.ts'
 import type { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
 import { exact, rounded, toNumber } from '../../../../shop/resources/orders/amounts.ts'
@@ -71,13 +69,6 @@ export function chargesFor(
     tax: tax && { ...tax, base: toNumber(tax.base), amount: toNumber(tax.amount) },
     methods: methods.map(({ name, price }) => ({ name, price: toNumber(price), isTaken: name === method })),
   }
-}
-
-/** Charges a new order, which is rehearsed, what the form has. */
-export function chargeForm({ charged: { cost, salesTax } }: FormCharges, { columns, lists }: Patch): void {
-  columns.salesTax = salesTax
-  const [shipment = keep(0), ...others] = lists.ShipmentList ?? []
-  lists.ShipmentList = [{ ...shipment, columns: { ...shipment.columns, cost } }, ...others]
 }
 
 /** Why a form is refused (400) that does not show what is proposed now; null: it does. */

@@ -14,11 +14,10 @@ import {
 } from '../../../../engine/definition/fields.ts'
 import type { Patch } from '../../../../engine/definition/input.ts'
 import type { RecordOf } from '../../../../engine/definition/record-of.ts'
-import type { Row } from '../../../../engine/definition/stored-row.ts'
 import type { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { exact, toNumber } from '../amounts.ts'
 import type { OrderLine } from '../order-lines.ts'
-import { linesOf, newFigures } from '../place-order.ts'
+import { linesOf, newFigures, type Terms } from '../place-order.ts'
 import { proposeNew } from '../proposals.ts'
 import { noteStocks, seesStock, takesBackOrders, wrongStocks } from '../stock.ts'
 
@@ -90,11 +89,7 @@ export const quoteType: RecordType = {
 
 type Line = RecordOf<typeof quotedLine>
 
-export interface QuoteTerms {
-  readonly isShopFront: boolean
-  /** Throws what depends on the total. */
-  readonly settle: (row: Row) => void
-}
+type QuoteTerms = Required<Pick<Terms, 'isShopFront' | 'settle'>>
 
 /**
  * Works out what the order would cost, and locks and stores nothing. Refuses what placing it
