@@ -334,9 +334,9 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
     }
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
-  const written = changes.filter(({ kind }) => kind !== 'import')
-  const [first] = written
-  if (first) await numberRefunds(first.caller, written)
+  const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
+  const [paid] = paying
+  if (paid) await numberRefunds(paid.caller, paying)
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */
