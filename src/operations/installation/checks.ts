@@ -274,7 +274,16 @@ export const checks: readonly Check[] = [
   {
     name: 'secret-key',
     rule: 'Everything that is sealed is under the secret key in force, or npm run rotate-secret-key is yet to take it over',
-    sql: underOtherKeys(),
+    // Without a rotation no key is named as the one in force, and nothing is found.
+    sql: unionOf(
+      sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
+      ({ table, key, column }) => `
+        SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
+          concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
+          '${column} is sealed under another key' AS "found"
+        FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
+        WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
+    ),
   },
   {
     name: 'sku-blanks',
@@ -313,19 +322,6 @@ function namesOf(table: string, numbers: string): string {
 
 function bare(quoted = ''): string {
   return quoted.replaceAll('"', '')
-}
-
-/** Without a rotation no key is named as the one in force, and nothing is found. */
-function underOtherKeys(): string {
-  return unionOf(
-    sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
-    ({ table, key, column }) => `
-      SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
-        concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
-        '${column} is sealed under another key' AS "found"
-      FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
-      WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
-  )
 }
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
