@@ -3,10 +3,11 @@ import { type FieldSet, hasRows } from '../../engine/definition/fields.ts'
 import { keyColumn } from '../../engine/definition/reader.ts'
 import { selectFaults } from '../../foundation/database/new-database.ts'
 import type { Snapshot } from '../../foundation/database/snapshot.ts'
-import { sql } from '../../foundation/database/sql.ts'
+import { constant, sql } from '../../foundation/database/sql.ts'
 import { byDecimals } from '../../foundation/values/currency.ts'
 import { IMPORTED_MAX } from '../../foundation/values/int32.ts'
 import { resources, servedResources } from '../../shop/registry.ts'
+import { partsOf } from '../../shop/resources/orders/sums.ts'
 import { stocksAndMovements } from '../../shop/resources/products/stock.ts'
 import { sealedTables } from './secret-key/sealed-tables.ts'
 
@@ -26,14 +27,8 @@ export interface Check {
   readonly rewrittenBy?: RegExp
 }
 
-/** What the parts of an order come to, as the checkout adds them up (place-order.ts): each rounded to so many decimals. */
-const sumOfParts = (decimals: number) => `greatest(0,
-    (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${decimals})), 0)
-     FROM "OrderItem" i WHERE i."storeId" = o."storeId" AND i."orderId" = o."id")
-    + (SELECT coalesce(sum(round(h."cost", ${decimals})), 0)
-       FROM "OrderShipment" h WHERE h."storeId" = o."storeId" AND h."orderId" = o."id")
-    + round(o."salesTax", ${decimals}) + round(o."salesTax2", ${decimals}) + round(o."salesTax3", ${decimals})
-    - round(o."discountCoupon", ${decimals}) - round(o."discountPromotion", ${decimals}))`
+/** What the parts of an order `t` come to, as the checkout adds them up (place-order.ts): each rounded to so many decimals. */
+const sumOfParts = (decimals: number) => `(SELECT "sum" FROM ${partsOf(constant(decimals)).sql} p)`
 
 /**
  * Orders whose amount is not the sum of their parts. A client may change each of them afterwards, and an import brings its own, so
@@ -41,12 +36,12 @@ const sumOfParts = (decimals: number) => `greatest(0,
  * may have had another one when the order was placed (docs/decisions/orders.md). Most orders are right with the first ones.
  */
 const wrongAmounts = `
-  SELECT o."storeId", o."id", o."orderAmount", ${sumOfParts(4)} AS "sum"
-  FROM "Order" o
+  SELECT t."storeId", t."id", t."orderAmount", ${sumOfParts(4)} AS "sum"
+  FROM "Order" t
   JOIN (SELECT "storeId", "orderId", min("createdAt") AS "placedAt" FROM "StockMovement"
-        WHERE "cause" = 'order' GROUP BY "storeId", "orderId") m ON m."storeId" = o."storeId" AND m."orderId" = o."id"
-  WHERE o."orderDate" = o."updatedAt" AND m."placedAt" >= o."updatedAt"
-    AND ${[2, ...Object.keys(byDecimals).map(Number)].map((each) => `o."orderAmount" <> ${sumOfParts(each)}`).join(' AND ')}`
+        WHERE "cause" = 'order' GROUP BY "storeId", "orderId") m ON m."storeId" = t."storeId" AND m."orderId" = t."id"
+  WHERE t."orderDate" = t."updatedAt" AND m."placedAt" >= t."updatedAt"
+    AND ${[2, ...Object.keys(byDecimals).map(Number)].map((each) => `t."orderAmount" <> ${sumOfParts(each)}`).join(' AND ')}`
 
 /** Highest numbers of a feed's events that may be missing because of their age. */
 const deletedThrough = `coalesce((SELECT max(c."deletedThrough") FROM "EventCut" c WHERE c."storeId" = e."storeId"), 0)`
@@ -279,7 +274,16 @@ export const checks: readonly Check[] = [
   {
     name: 'secret-key',
     rule: 'Everything that is sealed is under the secret key in force, or npm run rotate-secret-key is yet to take it over',
-    sql: underOtherKeys(),
+    // Without a rotation no key is named as the one in force, and nothing is found.
+    sql: unionOf(
+      sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
+      ({ table, key, column }) => `
+        SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
+          concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
+          '${column} is sealed under another key' AS "found"
+        FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
+        WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
+    ),
   },
   {
     name: 'sku-blanks',
@@ -318,19 +322,6 @@ function namesOf(table: string, numbers: string): string {
 
 function bare(quoted = ''): string {
   return quoted.replaceAll('"', '')
-}
-
-/** Without a rotation no key is named as the one in force, and nothing is found. */
-function underOtherKeys(): string {
-  return unionOf(
-    sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
-    ({ table, key, column }) => `
-      SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
-        concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
-        '${column} is sealed under another key' AS "found"
-      FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
-      WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
-  )
 }
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */

@@ -1,11 +1,10 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { readRows } from '../../../engine/changing/write.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
-import { type Sql, sql } from '../../../foundation/database/sql.ts'
+import { rowsInTurn } from '../../../foundation/database/client.ts'
+import { type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
 import { exact, sum, toNumber } from './amounts.ts'
-import { transactionList } from './lists.ts'
 import type { OrderRecord } from './orders.ts'
-import { readStates } from './states.ts'
+import type { PaymentState } from './states.ts'
 
 // What transactions do to what is paid of their order. Their types are free text (docs/decisions/orders.md). The database has the same
 // as functions, for all that asks it: "paymentEffect" and "openAmount" (the migration payment_state).
@@ -94,11 +93,16 @@ export type Payments = Awaited<ReturnType<typeof readPayments>>
 /** The same with the payment state and the latest transactions. */
 export async function readPayments(caller: Caller, order: OrderRecord) {
   const { OrderID: id, TransactionList: list } = order
-  const states = await readStates(caller, [id])
-  const rows = new Map((await readRows(caller, transactionList, id)).map((row) => [row.id, row]))
+  const [stored] = await rowsInTurn<{ state: PaymentState; marked: string }>(caller)`
+    SELECT o."payment" AS "state", (
+      SELECT coalesce(json_agg(x), '[]') FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id"
+        AND (x."voidedAt" IS NOT NULL OR x."creditNoteNumber" IS NOT NULL))::text AS "marked"
+    FROM "Order" o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = ${id}::int`
+  // What only the platform knows of them.
+  const rows = new Map((JSON.parse(stored?.marked ?? '[]') as Row[]).map((row) => [row.id, row]))
   return {
     ...paymentsOf(order),
-    state: states.get(id)?.payment ?? 'unpaid',
+    state: stored?.state ?? 'unpaid',
     transactions: list.slice(-TRANSACTIONS_MAX).map((transaction) => {
       const row = rows.get(transaction.TransactionIndexID) ?? {}
       const was = row.voidedAt ? { ...transaction, TransactionType: String(row.voidedType) } : transaction

@@ -84,7 +84,7 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           patch.columns.customerId = customer.id
         }
         const order = await store(tx, { id, ids: ids() }, patch, terms)
-        await numberRefunds(tx, [{ before: null, after: order }])
+        if (patch.lists.TransactionList) await numberRefunds(tx, [{ before: null, after: order }])
         await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
         return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },

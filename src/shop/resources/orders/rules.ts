@@ -32,7 +32,7 @@ import {
   statusNotCompleted,
   statusShipped,
 } from './statuses.ts'
-import { difference, goodsOf, moveHeldStocks, restockedBy, restockedItems, sumByGoods, takenBy } from './stock.ts'
+import { difference, goodsOf, moveHeldStocks, restockedBy, returnedItems, sumByGoods, takenBy } from './stock.ts'
 
 /** Stands for the id of a shipment that is added with the lines that it has. The wire has no such number. */
 export const NEW_SHIPMENT = -1
@@ -183,7 +183,7 @@ async function settleItems(change: OrderChange): Promise<void> {
   const to = Number(after.row.statusId)
   if (!sent && holdsStock(from) === holdsStock(to)) return
   const stored = before.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
-  const restocked = await restockedItems(caller, id)
+  const restocked = await returnedItems(caller, id)
   if (sent) refuseLessThanRestocked(stored, sent, restocked)
   const held = holdsStock(from) ? [...takenBy(stored), ...restockedBy(restocked)] : []
   const holds = holdsStock(to) ? [...takenBy(sent ?? stored), ...restockedBy(restocked)] : []
@@ -334,9 +334,9 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
     }
     for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
   }
-  const written = changes.filter(({ kind }) => kind !== 'import')
-  const [first] = written
-  if (first) await numberRefunds(first.caller, written)
+  const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
+  const [paid] = paying
+  if (paid) await numberRefunds(paid.caller, paying)
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */

@@ -124,8 +124,9 @@ async function readNew(asked: Sent<OrderRequest>) {
   const { caller, id, text, typed } = asked
   const advice = 'The form shows what can be returned now. Check your quantities, and send it again'
   const unchanged = ifUnchanged(typed, 'order', advice)
-  unchanged(await shownOf(caller, id, text))
+  // Behind the lines, so that they are those of the form.
   const lines = await returnableLines(caller, id)
+  unchanged(await shownOf(caller, id, text))
   const { body, nameOf } = newReturnOf(id, lines, asked)
   const add = async (tx: Caller, planned?: PlannedChange) => {
     await lockRecord(tx, orders, id, [])

@@ -55,19 +55,16 @@ function valuesOf({ caller, record, writing }: OrderRequest, { lines, isLive, sh
 
 async function shown(asked: OrderRequest, state: Refundable, values: Form, goods: Goods | null): Promise<HtmlPage> {
   const { caller, id, record: order, text, typed, isOutdated, writing } = asked
-  const { returnId, lines, payments, shippingLeft } = state
+  const { lines } = state
   return {
     template: '/pages/shop/orders/refund',
     title: t('Refund of order {number}', { number: invoiceOf(order) }),
     values: goods === null ? values : { ...values, TransactionAmount: writing.typed(goods.amount) },
     data: {
       order,
-      lines,
+      ...state,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
-      returnId,
       canRestock: lines.some(({ restockable }) => restockable > 0),
-      payments,
-      shippingLeft,
       other: otherAmount(order, caller.store.currency),
       goods,
       etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),
@@ -174,8 +171,9 @@ export async function recordRefund(asked: Sent<OrderRequest>): Promise<string | 
 async function addRefund(asked: Sent<OrderRequest>, remember: Remember | undefined) {
   const { caller, id, text, typed } = asked
   const unchanged = ifUnchanged(typed, 'order', 'The form shows what can be refunded now. Check it, and send it again')
-  unchanged(await shownOf(caller, id, text))
+  // Behind what it is read by, so that that is what the form showed.
   const state = await readRefundable(asked)
+  unchanged(await shownOf(caller, id, text))
   const { returnId } = state
   const { body, restocked } = readRefund(asked, state)
   const isNew = returnId === 0 && restocked.length > 0

@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { sql } from '../../../../../src/foundation/database/sql.ts'
-import { testPerson } from '../../../../support/person.ts'
-import { memberIn } from '../../../../support/signed-in.ts'
+import { customerIn, memberIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
@@ -241,22 +239,16 @@ describe('the payment state of an order', () => {
 
   test('is one for the list, its filter, the page, the customer and what is owed', async () => {
     const { shop, merchant } = scene
-    const customerId = await shop.add('/Customers', { Email: 'payer@home.example', Password: 'secret words' })
+    // The first customer of the shop.
+    const [customer, CustomerID] = [await customerIn(server, shop), 1]
     await shop.call('PUT', '/Products/1', { body: { SKUInfo: { Stock: 30 } } })
     const ids: number[] = []
     for (const [, , recorded, fields] of cases) {
-      const id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID: customerId })
+      const id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID })
       await shop.call('PUT', `/Orders/${id}`, { body: { OrderAmount: 100, ...fields } })
       for (const body of given(recorded)) await shop.add(`/Orders/${id}/Transactions`, body)
       ids.push(id)
     }
-    const { url } = await issueCustomerToken(
-      { ...server.services, publicUrl: server.services.config.publicUrl },
-      shop.caller,
-      { customerId, minutes: 30 },
-    )
-    const customer = testPerson(server.app)
-    await customer.submit(url.replace(server.services.config.publicUrl, ''), {}, { action: '/account/sign-in' })
 
     for (const [state, word] of Object.entries(words)) {
       const expected = ids.filter((_id, at) => cases[at]?.[0] === state)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
-import { merchantIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
 
@@ -176,14 +175,6 @@ test('slips of more lines than a page is made of at once are refused, but one or
   const { statusCode, body } = await merchant.open('/admin/orders/slips?ids=1,2,3,4,5&kind=invoice')
   expect([statusCode, body.includes('have 2005 lines')]).toEqual([400, true])
   expect((await merchant.open('/admin/orders/1/invoice')).statusCode).toBe(200)
-})
-
-test('another store’s slips do not exist', async () => {
-  await place()
-  const stranger = await merchantIn(server, (await server.openStore()).store)
-  for (const path of ['1/packing-slip', '1/invoice', 'slips?ids=1&kind=invoice']) {
-    expect((await stranger.open(`/admin/orders/${path}`)).statusCode).toBe(404)
-  }
 })
 
 const documents = '/admin/settings/documents'
