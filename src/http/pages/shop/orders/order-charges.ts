@@ -89,7 +89,7 @@ export async function chargesAfter(
   const [shipment, another] = record.ShipmentList
   const { ShipmentID, ShipmentCost = 0, ShipmentMethodName = '' } = (another === undefined && shipment) || {}
   const costName = `Shipment.${ShipmentID}.ShipmentCost`
-  const stated = (await readStatedTaxes(caller, [record])).has(record.OrderID)
+  const stated = (await readStatedTaxes(caller, [record.OrderID])).has(record.OrderID)
   const { methods } = await proposeStored(caller, record)
   const isPriced = methods.some(({ name, price }) => name === ShipmentMethodName && price === exact(ShipmentCost))
   const marked = (name: string, before: number, isProposed: boolean) => {

@@ -10,7 +10,7 @@ import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { runInSlices, type Steps } from '../../../../foundation/values/slices.ts'
-import { exact, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import { exact, shareOf, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
@@ -95,7 +95,13 @@ export async function slipPage(
   }
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
-  const taxes = kind === 'invoice' ? await readStatedTaxes(caller, all) : null
+  const taxes =
+    kind === 'invoice'
+      ? await readStatedTaxes(
+          caller,
+          all.map(({ OrderID }) => OrderID),
+        )
+      : null
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
@@ -149,8 +155,16 @@ export async function creditNoteOf(
     invoice: invoiceOf(order),
     billTo: format.postalAddress(order, 'Billing'),
     note: noteOf(order, refund, caller.store.currency),
+    contained: await containedIn(caller, order, refund.amount),
   }
   return { template: '/pages/shop/orders/credit-note', title, locale, data: { documents, slips: [slip], back } }
+}
+
+/** What an amount has of the tax that the order's prices include. Null: none, or nobody stated it. */
+async function containedIn(caller: Caller, { OrderID, OrderAmount }: OrderRecord, amount: number) {
+  const tax = (await readStatedTaxes(caller, [OrderID])).get(OrderID)
+  const share = () => shareOf(exact(tax?.amount ?? 0), exact(amount), exact(OrderAmount), caller.store.currency)
+  return tax?.isIncluded ? { ...tax, amount: toNumber(share()) } : null
 }
 
 /** A refund, to be read as its credit note: what it says that it is for, and what of its total that leaves open. */
