@@ -169,14 +169,30 @@ describe('an order by hand', () => {
     expect(abroad.body).toContain('href="/admin/settings/taxes"')
   })
 
-  test('with a tax that prices include adds nothing, and its invoice says what it contains', async () => {
+  test('with a tax that prices include adds nothing; invoice, report and credit note say what it contains, whatever its products become', async () => {
     await germany()
-    const { fields, from } = await shown({ ...blank, BillingCountry: 'FR', ShipmentCost: '5' })
+    const goods = { 'ItemID.2': 'BOOK', 'ItemQuantity.2': '2' }
+    const { fields, from } = await shown({ ...blank, ...goods, BillingCountry: 'FR', ShipmentCost: '5' })
     expect([fields.SalesTax, from]).toEqual(['', 'Tax is included: 20 % of €125.00, France, contain €20.83'])
     expect((await place(fields)).statusCode).toBe(303)
-    expect(await stored()).toMatchObject({ SalesTax: 0, OrderAmount: 125 })
-    const invoice = (await merchant.open('/admin/orders/1/invoice')).body
-    expect(invoice).toMatch(/Contains 20 % VAT<\/th><td role="cell" class="right">€20\.83/)
+    expect(await stored()).toMatchObject({ SalesTax: 0, OrderAmount: 165 })
+    const products = server.database.db.product.updateMany({
+      where: { storeId: shop.store.id },
+      data: { nonTaxable: true },
+    })
+    expect((await products).count).toBe(2)
+    const containing = (amount: string) => new RegExp(`Contains 20 % VAT</th><td role="cell" class="right">€${amount}<`)
+    expect((await merchant.open('/admin/orders/1/invoice')).body).toMatch(containing('20.83'))
+    await shop
+      .as({ privileges: { Orders: ['write'] } })
+      .then((writer) =>
+        writer.call('POST', '/Orders/1/Transactions', { body: { TransactionType: 'Refund', TransactionAmount: 33 } }),
+      )
+    const [{ TransactionIndexID } = { TransactionIndexID: 0 }] = (await shop.call('GET', '/Orders/1/Refunds')).json()
+    const note = await merchant.open(`/admin/orders/1/credit-notes/${TransactionIndexID}`)
+    expect(note.body).toMatch(containing('4.17'))
+    const { body } = await merchant.open('/admin/reports.csv?headings=names&by=rate')
+    expect(body).toContain('FR,20,Yes,1,144.17,0.00,20.83,4.17,165.00')
   })
 
   test('of a customer whose group pays no taxes has none', async () => {
