@@ -1,4 +1,4 @@
-import { checkDatabase, type Outcome } from '../operations/installation/checks.ts'
+import { checkDatabase, type Outcome } from '../operations/installation/check-database.ts'
 
 /** Findings of each check that are listed where nothing else is asked for. */
 export const SHOWN_DEFAULT = 10

@@ -22,6 +22,10 @@ export interface MailReceiver {
   refusal: { readonly step: 'MAIL FROM' | 'RCPT TO' | 'DATA'; readonly code: number; readonly text: string } | null
   /** Runs when a mail has arrived whole, before it is answered. */
   onArrival: () => Promise<unknown> | unknown
+  /** The last that has arrived. Throws where none has. */
+  readonly last: () => ReceivedMail
+  /** Forgets what has arrived, and takes all mails. */
+  readonly reset: () => void
   readonly close: () => Promise<void>
 }
 
@@ -69,6 +73,12 @@ export async function openMailReceiver(port = 0): Promise<MailReceiver> {
     mails: [],
     refusal: null,
     onArrival: () => {},
+    last: () => {
+      const mail = receiver.mails.at(-1)
+      if (mail === undefined) throw new Error('No mail has arrived')
+      return mail
+    },
+    reset: () => Object.assign(receiver, { refusal: null, onArrival: () => {} }).mails.splice(0),
     close: () => new Promise((resolve) => server.close(resolve)),
   }
   return receiver
@@ -78,15 +88,14 @@ export async function openMailReceiver(port = 0): Promise<MailReceiver> {
 function parse(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
   const { headers, body } = split(raw)
   const [, boundary = null] = /boundary="([^"]+)"/.exec(headers.get('content-type') ?? '') ?? []
-  if (boundary === null)
-    return { headers, text: decoded(body, headers.get('content-transfer-encoding') ?? ''), html: '' }
+  if (boundary === null) return { headers, text: decoded({ headers, body }), html: '' }
   const parts = body
     .split(`--${boundary}`)
     .slice(1, -1)
     .map((part) => split(part.replace(/^\r\n/, '')))
   const textOf = (type: string) => {
     const part = parts.find(({ headers }) => headers.get('content-type')?.startsWith(type))
-    return part ? decoded(part.body, part.headers.get('content-transfer-encoding') ?? '') : ''
+    return part ? decoded(part) : ''
   }
   return { headers, text: textOf('text/plain'), html: textOf('text/html') }
 }
@@ -103,17 +112,11 @@ function split(entity: string) {
   return { headers, body: entity.slice(end + 4) }
 }
 
-function decoded(body: string, encoding: string): string {
-  const bytes =
-    encoding === 'base64'
-      ? Buffer.from(body, 'base64')
-      : Buffer.from(
-          encoding === 'quoted-printable'
-            ? body
-                .replaceAll('=\r\n', '')
-                .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
-            : body,
-          'latin1',
-        )
+function decoded({ headers, body }: ReturnType<typeof split>): string {
+  const encoding = headers.get('content-transfer-encoding')
+  const quoted = (text: string) =>
+    text.replaceAll('=\r\n', '').replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
+  const plain = encoding === 'quoted-printable' ? quoted(body) : body
+  const bytes = Buffer.from(plain, encoding === 'base64' ? 'base64' : 'latin1')
   return bytes.toString('utf8').replaceAll('\r\n', '\n').trimEnd()
 }

@@ -3412,6 +3412,11 @@ export interface components {
             TaxRate?: number;
             /** @description True: prices have the tax in them, so that SalesTax is 0. No amount follows from it. */
             TaxIncluded?: boolean;
+            /**
+             * @description The language in which the customer gets mails of the order. Left out: that of the store’s documents.
+             * @enum {string}
+             */
+            Locale?: "" | "en-US" | "en-GB" | "de-DE" | "de-AT" | "de-CH";
             /** @description A payment that was taken elsewhere, at the time of the order. Left out: nothing is paid. */
             Payment?: components["schemas"]["PaymentCreate"];
         };

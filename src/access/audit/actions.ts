@@ -32,6 +32,7 @@ export const auditActions = {
   'payment-methods.changed': t('Payment methods changed'),
   'tax-rules.changed': t('Taxes changed'),
   'shipping-rates.changed': t('Shipping prices changed'),
+  'carriers.changed': t('Carriers changed'),
   'return-lists.changed': t('Names for returns changed'),
   'payments.closed': t('Payments of a month closed'),
   'payments.reopened': t('Payments of a month opened again'),

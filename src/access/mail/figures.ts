@@ -13,10 +13,8 @@ export const mailFigures: DatabaseFigures = {
   },
   ask: async (tx, show, at) => {
     const [found] = await queryRows<{ oldest: Date | null; count: number }>(tx)`
-      SELECT (SELECT "createdAt" FROM "Mail" WHERE "state" = 'waiting' ORDER BY "id" LIMIT 1) AS "oldest",
-        (SELECT count(*)::int FROM (
-          SELECT FROM "Mail" WHERE "state" = 'waiting' LIMIT ${constant(COUNTED_MAX)}
-        ) AS "some") AS "count"`
+      SELECT min("createdAt") AS "oldest", count(*)::int AS "count"
+      FROM (SELECT "createdAt" FROM "Mail" WHERE "state" = 'waiting' ORDER BY "id" LIMIT ${constant(COUNTED_MAX)}) AS "first"`
     const oldestMs = found?.oldest ? at.getTime() - found.oldest.getTime() : 0
     show('mail_waiting', found?.count ?? 0)
     show('mail_oldest_waiting_seconds', Math.max(0, oldestMs) / 1_000)

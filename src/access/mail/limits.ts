@@ -1,21 +1,28 @@
 import { locks } from '../../foundation/database/advisory-locks.ts'
 import { queryRows, type Transaction } from '../../foundation/database/client.ts'
-import { join, sql } from '../../foundation/database/sql.ts'
+import type { MailKind } from './kinds.ts'
 
 /** How long a mail is kept, whatever became of it. */
 export const KEPT_DAYS = 30
 const HOUR_MS = 3_600_000
 /**
  * The most mails of an hour. To an address, those that people cause are counted apart from notices, because otherwise a refused mail
- * would tell that somebody signs in with the address, and notices could keep a lost password from being reset.
+ * would tell that somebody signs in with the address, and notices could keep a lost password from being reset. Of a store, links for
+ * customers are counted apart from the others, because strangers can ask for them.
  */
 const perHour = { address: 5, network: 20, store: 200 }
 
+/** The kind that anybody may ask for of a store. */
+const asked: MailKind = 'customer-link'
+
 export interface Counted {
+  readonly kind: string
   readonly recipient: string
   readonly storeId: number | null
-  /** The network that caused the mail, and its look-up hashes; null: nobody did. */
-  readonly network: { readonly name: string; readonly hashes: readonly string[] } | null
+  /** That caused the mail; null: nobody did. */
+  readonly network: string | null
+  /** The look-up hashes of the network. */
+  readonly hashes: readonly string[]
 }
 
 /**
@@ -25,15 +32,14 @@ export interface Counted {
  */
 export async function secondsUntilAllowed(
   tx: Transaction,
-  { recipient, storeId, network }: Counted,
+  { kind, recipient, storeId, network, hashes }: Counted,
   at: Date,
 ): Promise<number> {
   // Strict functions: NULL takes no lock.
   await tx.$executeRaw`
     SELECT pg_advisory_xact_lock(${locks.mailAddress}::int, hashtext(lower(${recipient}::text))),
-      pg_advisory_xact_lock(${locks.mailNetwork}::int, hashtext(${network?.name ?? null}::text)),
+      pg_advisory_xact_lock(${locks.mailNetwork}::int, hashtext(${network}::text)),
       pg_advisory_xact_lock(${locks.mailStore}::int, ${storeId}::int)`
-  const hashes = (network?.hashes ?? [null]).map((hash) => sql`${hash}::text`)
   const hourAgo = new Date(at.getTime() - HOUR_MS)
   // A statement of its own, because it has to see what was committed while the locks were waited for.
   const [row] = await queryRows<{ blockedBy: Date | null }>(tx)`
@@ -41,10 +47,11 @@ export async function secondsUntilAllowed(
       (SELECT "createdAt" FROM "Mail" WHERE lower("recipient") = lower(${recipient}::text) AND ("networkHash" IS NULL) = ${network === null}
        AND "orderId" IS NULL ORDER BY "id" DESC OFFSET ${perHour.address - 1}::int LIMIT 1)
       UNION ALL
-      (SELECT "createdAt" FROM "Mail" WHERE "networkHash" IN (${join(hashes)})
+      (SELECT "createdAt" FROM "Mail" WHERE "networkHash" = ANY (${hashes}::text[])
        ORDER BY "id" DESC OFFSET ${perHour.network - 1}::int LIMIT 1)
       UNION ALL
       (SELECT "createdAt" FROM "Mail" WHERE "storeId" = ${storeId}::int AND "orderId" IS NULL AND "createdAt" > ${hourAgo}
+       AND ("kind" = ${asked}) = ${kind === asked}
        ORDER BY "createdAt" DESC OFFSET ${perHour.store - 1}::int LIMIT 1)
     ) AS "last"`
   const waitMs = row?.blockedBy ? row.blockedBy.getTime() + HOUR_MS - at.getTime() : 0

@@ -60,22 +60,17 @@ export function render(said: Wording, { language, timeZone, publicUrl }: Setting
   const { tag, format, say } = language
   const wording = { ...said, data: harmlessIn(said.data) } as Wording
   const subject = requireHeaderText(say(subjectOf(wording)), 'Subject')
-  const shown = (value: Phrase | Date) => {
+  const shown = (value: Phrase | Date | readonly Phrase[]): unknown => {
     if (value instanceof Date) return format.date(value, timeZone)
+    if (typeof value !== 'string' && !(value instanceof Text)) return value.slice(0, LINES_MAX).map(shown)
     return say(value).slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
   }
   // Never from a request's Host, which anybody chooses.
   const link = 'link' in wording.data ? publicUrl + wording.data.link : null
-  const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...wording.data }).map(([name, value]) => {
-    return [
-      name,
-      typeof value === 'string' || value instanceof Date || value instanceof Text
-        ? shown(value)
-        : value.slice(0, LINES_MAX).map(shown),
-    ]
-  })
+  const given = Object.entries<Parameters<typeof shown>[0]>({ ...wording.data })
+  const values = Object.fromEntries(given.map(([name, value]) => [name, shown(value)]))
   const template = tag === SOURCE_TAG ? `/${wording.kind}` : `/${tag}/${wording.kind}`
-  const body = textTemplates.render(template, { ...Object.fromEntries(given), link }).trim()
+  const body = textTemplates.render(template, { ...values, link }).trim()
   const blocks = body.split(/\n{2,}/).map((text) => blockOf(text, link))
   const sentBy = say(t('Sent automatically by {publicUrl}', { publicUrl }))
   const html = htmlTemplates.render('/layout', { subject, blocks, sentBy, tag })
@@ -106,11 +101,8 @@ export function harmless(value: string): string {
 }
 
 function harmlessIn<Values extends object>(values: Values): Values {
-  const entries = Object.entries(values).map(([name, value]) => [
-    name,
-    addresses.has(name) ? value : harmlessValue(value),
-  ])
-  return Object.fromEntries(entries)
+  const harmlessOne = (name: string, value: unknown) => (addresses.has(name) ? value : harmlessValue(value))
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, harmlessOne(name, value)])) as Values
 }
 
 /** Throws a 400 for a text that could end a header or begin another. */

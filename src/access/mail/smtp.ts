@@ -1,4 +1,4 @@
-import nodemailer from 'nodemailer'
+import nodemailer, { type NodemailerError } from 'nodemailer'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Mail } from '../../foundation/database/generated/client.ts'
 import type { Config } from '../../foundation/process/settings.ts'
@@ -24,22 +24,12 @@ export function smtpSender({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
   if (smtpUrl === null || mailFrom === null) return null
   const transport = nodemailer.createTransport(connectionTo(new URL(smtpUrl)))
   return async (letter: Letter, stopped: AbortSignal): Promise<Attempt> => {
-    const { messageId, recipient: address, createdAt: date, subject, text, html, from = mailFrom, replyTo } = letter
+    const { messageId, recipient: address, createdAt: date, from = mailFrom, ...content } = letter
     const headers = { 'Auto-Submitted': 'auto-generated' }
     const to = { name: '', address }
     try {
       // Built here, because what fails within a connection would end the process.
-      const sender = { from: { ...from }, ...(replyTo && { replyTo }) }
-      const composer = new MailComposer({
-        ...sender,
-        to,
-        messageId,
-        date,
-        headers,
-        subject,
-        text,
-        ...(html && { html }),
-      })
+      const composer = new MailComposer({ ...content, from: { ...from }, to, messageId, date, headers })
       await transport.sendMail({
         envelope: { from: mailFrom.address, to: [address] },
         raw: await composer.compile().build(),
@@ -47,7 +37,7 @@ export function smtpSender({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
       })
       return { outcome: 'sent' }
     } catch (error) {
-      return refusal(error as SmtpError)
+      return refusal(error as NodemailerError)
     }
   }
 }
@@ -70,18 +60,9 @@ function connectionTo({ protocol, hostname, port, username, password }: URL) {
   }
 }
 
-/** Of nodemailer. Its message may repeat what was sent, so that only what is known goes on. */
-interface SmtpError extends Error {
-  readonly code?: string
-  /** Of the system, such as ECONNREFUSED. */
-  readonly originalCode?: string
-  /** The SMTP command, such as `RCPT TO`. */
-  readonly command?: string
-  readonly response?: string
-  readonly responseCode?: number
-}
-
-function refusal({ name, code = name, originalCode = code, command = '', response, responseCode }: SmtpError): Attempt {
+/** Of what failed only what is known goes on, because its message may repeat what was sent. */
+function refusal(error: NodemailerError): Attempt {
+  const { code = error.name, originalCode = code, command = '', response, responseCode } = error
   if (response === undefined || responseCode === undefined) {
     return { outcome: 'failed', reason: `The mail server cannot be reached or ended the connection (${originalCode})` }
   }

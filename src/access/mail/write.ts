@@ -49,8 +49,8 @@ export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox
 /**
  * Writes a mail in the transaction of its cause, of `inTransaction`; it is sent after the commit, at least once, always under one
  * Message-ID. Returns whether it is written: where mails are `none`, nothing is. Throws a 400 for a control
- * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store), throws `rate-limited` if a
- * person causes the mail, and returns false otherwise.
+ * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store, and 200 links for its
+ * customers), throws `rate-limited` if a person causes the mail, and returns false otherwise.
  */
 export async function writeMail(tx: Transaction, services: MailServices, mail: NewMail): Promise<boolean> {
   const { config, secrets, now } = services
@@ -74,10 +74,12 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()
   const hashes = network === null ? [] : secrets.lookups(network)
-  const counted = { recipient, storeId, network: network === null ? null : { name: network, hashes } }
-  const waitSeconds = await secondsUntilAllowed(tx, counted, createdAt)
-  if (waitSeconds > 0 && network === null) return false
-  if (waitSeconds > 0) throw tooManyMails(waitSeconds)
+  const retryAfterSeconds = await secondsUntilAllowed(tx, { kind, recipient, storeId, network, hashes }, createdAt)
+  if (retryAfterSeconds > 0 && network === null) return false
+  if (retryAfterSeconds > 0) {
+    const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`
+    throw new StoreFailure('rate-limited', message, { retryAfterSeconds })
+  }
   const domain = mailFrom?.address.split('@').at(-1) ?? new URL(publicUrl).hostname
   await tx.mail.create({
     data: {
@@ -114,8 +116,3 @@ const storeColumns = {
   timeZone: true,
   testStore: { select: { developer: { select: { identityId: true } } } },
 } as const
-
-function tooManyMails(retryAfterSeconds: number): StoreFailure {
-  const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`
-  return new StoreFailure('rate-limited', message, { retryAfterSeconds })
-}

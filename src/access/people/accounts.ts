@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   byId,
   type DataServices,
@@ -35,8 +35,11 @@ const accountColumns = { id: true, email: true, createdAt: true } as const
 
 export type Account = Pick<Developer, keyof typeof accountColumns>
 
-/** The body of sign-up, `POST /admin/developers` and `POST /admin/stores/{id}/users`. */
+/** The body of `POST /admin/developers` and `POST /admin/stores/{id}/users`. */
 export const newAccount = namedObject({ Email: emailInput, Password: newPasswordInput })
+
+/** `next`: the page to open afterwards. Sent by forms only. */
+const signUp = namedObject({ Email: emailInput, Password: newPasswordInput, next: z.unknown().optional() })
 
 /**
  * Creates a developer's account from Email and Password, and opens a session.
@@ -47,14 +50,14 @@ export const newAccount = namedObject({ Email: emailInput, Password: newPassword
 export async function signUpDeveloper(
   services: SignUpServices,
   input: unknown,
-  client: Client & { readonly devices?: string | undefined },
+  client: Client,
 ): Promise<EnteredSession> {
   const { db, secrets, now, config } = services
   const { address, devices } = client
   if (config.developerSignup === 'closed') {
     throw new StoreFailure('forbidden', 'Only the operator of this server opens developer accounts')
   }
-  const given = readInput(newAccount, input)
+  const given = readInput(signUp, input)
   refuseNamesAsPassword(given.Password, { email: given.Email })
   const account = { kind: 'developer', email: await lowerCase(db, given.Email) } as const
   const counted = await countTry(services, { ...account, address, isSignUp: true })
@@ -90,7 +93,7 @@ export async function changePassword(
   services: DataServices & MailServices,
   session: Session,
   input: unknown,
-  by: ByPerson & { readonly userAgent?: string | undefined },
+  by: ByPerson & Partial<Pick<Client, 'userAgent'>>,
 ): Promise<void> {
   const { person } = session
   const { db, now } = services

@@ -3,7 +3,7 @@ import { namedObject, readInput } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { refuseTaken } from './identities.ts'
-import { linkUsed, newLink, tokenHashes } from './links.ts'
+import { linkUsed, newToken, tokenHashes } from './links.ts'
 import { notifyPerson } from './notify-person.ts'
 import { emailInput, fieldFault, passwordInput } from './passwords.ts'
 import { type ByPerson, identityOf, lockIdentity, provePassword } from './proof.ts'
@@ -42,7 +42,7 @@ export async function requestAddress(
       await setAddress(tx, services, session, { email: Email, provedAt: null }, by.actor)
       return 'changed'
     }
-    const { token, ...stored } = newLink(services, HOURS * 3_600_000)
+    const { token, ...stored } = newToken(services, HOURS * 3_600_000)
     await tx.addressChange.deleteMany({ where: { identityId } })
     await tx.addressChange.create({ data: { ...stored, identityId, email: Email } })
     const link = `${areaPaths[kind]}/account/address?token=${token}` as const
@@ -69,18 +69,17 @@ export async function confirmAddress(
   session: Session,
   token: string,
   actor: Actor,
-): Promise<string> {
+): Promise<void> {
   const { db, secrets, now } = services
   const { identityId } = identityOf(session)
   const hashes = tokenHashes(secrets, token)
-  return inTransaction(db, async (tx) => {
+  await inTransaction(db, async (tx) => {
     await lockIdentity(tx, session)
     const [used] = await tx.$queryRaw<{ email: string }[]>`
       DELETE FROM "AddressChange" WHERE "tokenHash" = ANY (${hashes}) AND "identityId" = ${identityId} AND "expiresAt" > ${now()}
       RETURNING "email"`
     if (!used) throw linkUsed()
     await setAddress(tx, services, session, { email: used.email, provedAt: now() }, actor)
-    return used.email
   })
 }
 

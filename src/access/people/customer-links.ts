@@ -11,7 +11,7 @@ import { namedObject, readInput } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, type NewMail, writeMail } from '../mail/write.ts'
 import { findStoreAt } from '../stores/caller-store.ts'
-import { type CustomerTokenServices, insertToken, issueCustomerToken, newToken } from './customer-tokens.ts'
+import { type CustomerTokenServices, insertToken, issueCustomerToken } from './customer-tokens.ts'
 import { emailInput, fieldFault } from './passwords.ts'
 import type { Client } from './sessions.ts'
 
@@ -38,12 +38,11 @@ export function sendCustomerLink(
   { customerId, name, actor }: { readonly customerId: number; readonly name: string; readonly actor: Actor },
 ): Promise<string | null> {
   const { store, now } = caller
-  const expiresAt = new Date(now().getTime() + LINK_MINUTES * 60_000)
   return inStoreTransaction(caller, async (tx) => {
     const { secrets, config } = services
     const asked = { customerId, minutes: LINK_MINUTES }
     const tokens = { secrets, publicUrl: config.publicUrl }
-    const { token, url } = await issueCustomerToken(tokens, { ...caller, db: tx }, asked)
+    const { url, link, expiresAt } = await issueCustomerToken(tokens, { ...caller, db: tx }, asked)
     // Read under the lock of the customer, so that no link goes to an address that was just taken away.
     const where = { storeId_id: { storeId: store.id, id: customerId } }
     const { email } = await tx.customer.findUniqueOrThrow({ where, select: { email: true } })
@@ -52,7 +51,7 @@ export function sendCustomerLink(
     await recordAudit(tx, now, { ...input, details: { mailed: to !== null } })
     if (to === null) return url
     const { address: causedBy, locale } = actor
-    await mailLink(tx, services, store, { token, expiresAt, to, causedBy, locale })
+    await mailLink(tx, services, store, { link, expiresAt, to, causedBy, locale })
     return null
   })
 }
@@ -63,10 +62,9 @@ async function mailLink(
   tx: Transaction,
   services: MailServices,
   { id: storeId, name: storeName }: Caller['store'],
-  { token, expiresAt, ...mail }: Addressed & { readonly token: string; readonly expiresAt: Date },
+  { link, expiresAt, ...mail }: Addressed & Pick<Awaited<ReturnType<typeof insertToken>>, 'link' | 'expiresAt'>,
 ): Promise<void> {
-  const data = { storeName, link: `/account/sign-in?token=${token}`, expiresAt } as const
-  await writeMail(tx, services, { kind: 'customer-link', storeId, data, ...mail })
+  await writeMail(tx, services, { kind: 'customer-link', storeId, data: { storeName, link, expiresAt }, ...mail })
 }
 
 const linkRequest = namedObject({ Email: emailInput, Store: z.string('must be a text') })
@@ -81,22 +79,20 @@ export async function requestCustomerLink(
   input: unknown,
   { address, locale }: Pick<Client, 'address' | 'locale'>,
 ): Promise<void> {
-  const { db, config, now } = services
+  const { db, config } = services
   const { Email, Store } = readInput(linkRequest, input)
   if (mailsAre(config) === 'none') {
     throw new StoreFailure('invalid-state', 'This server sends no mail: the shop can hand you a link')
   }
   const store = await findStoreAt(db, Store)
   if (store === null) throw fieldFault('Store', 'must be the address of a shop, such as shop.example')
-  const token = newToken()
-  const expiresAt = new Date(now().getTime() + LINK_MINUTES * 60_000)
   await inTransaction(db, async (tx) => {
     const [customer] = await tx.$queryRaw<{ id: number; email: string }[]>`
       SELECT "id", "email" FROM "Customer" WHERE "storeId" = ${store.id} AND lower("email") = lower(${Email}::text) AND "enabled"
       FOR NO KEY UPDATE`
-    const link = { token, storeId: store.id, customerId: customer?.id ?? 0, minutes: LINK_MINUTES }
-    await insertToken(tx, services, link)
+    const asked = { storeId: store.id, customerId: customer?.id ?? 0, minutes: LINK_MINUTES }
+    const { link, expiresAt } = await insertToken(tx, services, asked)
     const addressed = { to: customer?.email ?? Email, isVoid: customer === undefined }
-    await mailLink(tx, services, store, { token, expiresAt, ...addressed, causedBy: address, locale })
+    await mailLink(tx, services, store, { link, expiresAt, ...addressed, causedBy: address, locale })
   })
 }

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import type { Caller } from '../../engine/caller.ts'
 import { inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
+import { newToken } from './links.ts'
 import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
 
 export interface CustomerTokenServices {
@@ -25,40 +25,34 @@ export async function issueCustomerToken(
   { secrets, publicUrl }: CustomerTokenServices,
   { db, store, now }: Caller,
   { customerId, minutes }: { readonly customerId: number; readonly minutes: number },
-): Promise<{ token: string; url: string }> {
+) {
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
     const message = `minutes must be a whole number from 1 to ${MINUTES_MAX}`
     throw new StoreFailure('out-of-range', message, { field: 'minutes' })
   }
-  const token = newToken()
-  await inTransaction(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await lockCustomer(tx, { storeId: store.id, customerId })
-    await insertToken(tx, { secrets, now }, { token, storeId: store.id, customerId, minutes })
+    const made = await insertToken(tx, { secrets, now }, { storeId: store.id, customerId, minutes })
+    return { ...made, url: publicUrl + made.link }
   })
-  return { token, url: `${publicUrl}/account/sign-in?token=${token}` }
 }
 
-export function newToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url')
-}
-
-/** Adds the link of `token` in the transaction that holds its customer. The same statements add none where no customer has the id. */
+/** Adds a link in the transaction that holds its customer. The same statements add none where no customer has the id. */
 export async function insertToken(
   tx: Transaction,
-  { secrets, now }: Pick<Caller, 'now'> & Pick<CustomerTokenServices, 'secrets'>,
-  link: { readonly token: string; readonly storeId: number; readonly customerId: number; readonly minutes: number },
-): Promise<void> {
-  const { storeId, customerId } = link
-  const createdAt = now()
-  const expiresAt = new Date(createdAt.getTime() + link.minutes * 60_000)
+  services: Pick<Caller, 'now'> & Pick<CustomerTokenServices, 'secrets'>,
+  { storeId, customerId, minutes }: Readonly<Record<'storeId' | 'customerId' | 'minutes', number>>,
+) {
+  const { token, tokenHash, createdAt, expiresAt } = newToken(services, minutes * 60_000, TOKEN_BYTES)
   await tx.$executeRaw`
     DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
       SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "storeId" = ${storeId} AND "customerId" = ${customerId}
       ORDER BY "createdAt" DESC, "tokenHash" OFFSET ${TOKENS_MAX - 1})`
   await tx.$executeRaw`
     INSERT INTO "CustomerLoginToken" ("tokenHash", "storeId", "customerId", "createdAt", "expiresAt")
-    SELECT ${secrets.lookup(link.token)}, "storeId", "id", ${createdAt}, ${expiresAt} FROM "Customer"
+    SELECT ${tokenHash}, "storeId", "id", ${createdAt}, ${expiresAt} FROM "Customer"
     WHERE "storeId" = ${storeId} AND "id" = ${customerId}`
+  return { token, link: `/account/sign-in?token=${token}`, expiresAt } as const
 }
 
 async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId: number; customerId: number }) {

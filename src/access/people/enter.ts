@@ -87,7 +87,7 @@ export async function enter(
   tx: Transaction,
   services: EnterServices,
   { kind, first, others, shown }: LockedEntry,
-  { address, userAgent, locale, devices, isKnown }: Client & { devices?: string | undefined; isKnown: boolean },
+  { address, userAgent, locale, devices, isKnown }: Client & { readonly isKnown: boolean },
 ): Promise<EnteredSession> {
   const { secrets, now } = services
   const actor: Actor = { kind, name: first.email, address }

@@ -39,7 +39,7 @@ async function namesakesOf(
 
 /**
  * Joins the accounts of other identities of the person's address whose password is `Password`: from then on they are of the signed-in
- * one, with its password and its factors. Ends all other sessions of both, and returns how many accounts came. Throws for a password of
+ * one, with its password and its factors. Ends all other sessions of both. Throws for a password of
  * none (400, which counts as a failed sign-in), where one has a second factor of its own (409), where the session ended meanwhile (401), and for attempts that are too early (429).
  */
 export async function joinAccounts(
@@ -47,7 +47,7 @@ export async function joinAccounts(
   session: Session,
   input: unknown,
   { actor, devices }: ByPerson,
-): Promise<number> {
+): Promise<void> {
   const { db, now } = services
   const own = identityOf(session)
   const { Password } = readInput(joining, input)
@@ -57,7 +57,7 @@ export async function joinAccounts(
   const network = networkOf(actor.address)
   const found = await checkCounted(db, counted, () => fittingOf(namesakes, Password, network))
   if (found.length === 0) throw fieldFault('Password', 'is not the password of another account with your address')
-  return inTransaction(db, async (tx) => {
+  await inTransaction(db, async (tx) => {
     const others = found.map(({ id }) => id)
     const locked = await lockIdentity(tx, session, others)
     const isUnchanged = ({ id, passwordHash }: Namesake) =>
@@ -77,7 +77,6 @@ export async function joinAccounts(
     for (const { storeId } of users) {
       await recordAudit(tx, now, { actor, action: 'account.joined', target: own.email, storeId })
     }
-    return users.length
   })
 }
 

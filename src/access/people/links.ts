@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 
-// The tokens of links that work once: a new password, another address, an invitation.
+// The random tokens of sessions, challenges, codes, and links that work once: a new password, another address, an invitation.
 
 const TOKEN_BYTES = 32
 const TOKEN = /^[\w-]{43}$/
 
-/** Returns the token of a link that works for so long, and what is stored of it. */
-export function newLink({ secrets, now }: { secrets: Pick<Secrets, 'lookup'>; now: () => Date }, ms: number) {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+type TokenServices = { readonly secrets: Pick<Secrets, 'lookup'>; readonly now: () => Date }
+
+/** Returns a token that works for so long, and what is stored of it. */
+export function newToken({ secrets, now }: TokenServices, ms: number, bytes = TOKEN_BYTES) {
+  const token = randomBytes(bytes).toString('base64url')
   const createdAt = now()
   return { token, tokenHash: secrets.lookup(token), createdAt, expiresAt: new Date(createdAt.getTime() + ms) }
 }

@@ -3,7 +3,7 @@ import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
 import type { Db, Transaction } from '../../foundation/database/client.ts'
 import { asciiEmail, EMAIL_LENGTH_MAX } from '../../foundation/values/email.ts'
-import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { Semaphore } from '../../foundation/values/semaphore.ts'
 
 // The e-mail addresses and passwords of accounts: what is allowed, and how they are compared.
@@ -121,9 +121,9 @@ function comparable(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase()
 }
 
-/** Returns a failure (400) for one field. `problem` is a sentence without its subject. */
-export function fieldFault(field: string, problem: string): StoreFailure {
-  return new StoreFailure('invalid-value', `${field} ${problem}`, { field, faults: [{ field, problem }] })
+/** Returns a failure for one field. `problem` is a sentence without its subject. */
+export function fieldFault(field: string, problem: string, code: ErrorCode = 'invalid-value'): StoreFailure {
+  return new StoreFailure(code, `${field} ${problem}`, { field, faults: [{ field, problem }] })
 }
 
 /** Lower-cases an e-mail address with PostgreSQL, as every index does, because JavaScript's lower case differs. */

@@ -9,7 +9,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { browserName } from './browser-name.ts'
 import { tableOf } from './enter.ts'
-import { linkUsed, newLink, tokenHashes } from './links.ts'
+import { linkUsed, newToken, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, hashPassword, lowerCase, refuseNamesAsPassword } from './passwords.ts'
 import { type AccountKind, areaPaths, type Client, endSessionsOfIdentity } from './sessions.ts'
 import type { SignInServices } from './sign-in.ts'
@@ -66,7 +66,7 @@ export async function insertResetLink(
   services: Pick<ResetServices, 'secrets' | 'now'>,
   { kind, email, identityId }: { kind: AccountKind; email: string; identityId: number | null },
 ) {
-  const { token, ...link } = newLink(services, RESET_MINUTES * 60_000)
+  const { token, ...link } = newToken(services, RESET_MINUTES * 60_000)
   // Two requests at once would not see each other's link, and both would go on working.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(${locks.resetLinks}::int, hashtext(lower(${email}::text)))`
   await tx.$executeRaw`
@@ -128,12 +128,15 @@ export async function findReset(
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, accountKind: kind, expiresAt: { gt: now() } }
   const found = await db.resetLink.findFirst({ where, select: { email: true, identityId: true } })
   if (!found) throw linkUsed()
-  const byIdentity = new Map<number, string[]>()
-  for (const { identityId, storeName } of await accountsOf(db, kind, found.email, found.identityId)) {
-    byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), ...(storeName === null ? [] : [storeName])])
-  }
-  if (byIdentity.size === 0) throw linkUsed()
-  return { email: found.email, identities: Array.from(byIdentity, ([id, stores]) => ({ id, stores })) }
+  const accounts = await accountsOf(db, kind, found.email, found.identityId)
+  if (accounts.length === 0) throw linkUsed()
+  const identities = Array.from(
+    Map.groupBy(accounts, ({ identityId }) => identityId),
+    ([id, own]) => {
+      return { id, stores: own.flatMap(({ storeName }) => storeName ?? []) }
+    },
+  )
+  return { email: found.email, identities }
 }
 
 /**
@@ -146,7 +149,7 @@ export async function resetPassword(
   services: ResetServices,
   kind: AccountKind,
   { token, password, identityIds }: { token: string; password: string; identityIds: readonly number[] },
-  { address, userAgent = '', locale }: Pick<Client, 'address' | 'locale'> & { userAgent?: string | undefined },
+  { address, userAgent = '', locale }: Client,
 ): Promise<void> {
   const { db, secrets, now } = services
   const { email, identities } = await findReset(services, kind, token)

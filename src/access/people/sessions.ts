@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { CallerStore, Privileges } from '../../engine/caller.ts'
 import { type DataServices, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import type { Session as SessionRow } from '../../foundation/database/generated/client.ts'
@@ -9,6 +8,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { callerStoreJson } from '../stores/caller-store.ts'
 import { hasFactor } from './factors/in-force.ts'
+import { newToken } from './links.ts'
 
 /** People with an e-mail address, a password and second factors (the table Identity). */
 export type AccountKind = 'developer' | 'merchant' | 'operator'
@@ -89,7 +89,6 @@ const limits = {
 /** The minimum interval between updates of `seenAt`. */
 const SEEN_EVERY_MS = MINUTE_MS
 const SESSIONS_MAX = 50
-const TOKEN_BYTES = 32
 const USER_AGENT_LENGTH_MAX = 200
 const ADDRESS_LENGTH_MAX = 100
 
@@ -173,6 +172,8 @@ export interface Client {
   readonly userAgent: string | undefined
   /** How pages are written for it. */
   readonly locale?: Locale | undefined
+  /** Its device cookie. */
+  readonly devices?: string | undefined
 }
 
 type SessionAccount =
@@ -191,24 +192,20 @@ export interface OpenedSession {
  */
 export async function openSession(
   tx: Transaction,
-  { secrets, now }: Pick<SessionServices, 'secrets' | 'now'>,
+  services: Pick<SessionServices, 'secrets' | 'now'>,
   account: SessionAccount,
   { address, userAgent = '' }: Client,
   otherUserIds: readonly number[] = [],
 ): Promise<OpenedSession> {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const createdAt = now()
-  const expiresAt = new Date(createdAt.getTime() + limits[account.kind].wholeMs)
+  const { token, ...stored } = newToken(services, limits[account.kind].wholeMs)
   const printable = userAgent.replace(/\p{Cc}/gu, ' ')
   await tx.session.create({
     data: {
-      tokenHash: secrets.lookup(token),
+      ...stored,
       ...columnsOf(account),
       otherUserIds: [...otherUserIds],
-      createdAt,
-      provedAt: createdAt,
-      seenAt: createdAt,
-      expiresAt,
+      provedAt: stored.createdAt,
+      seenAt: stored.createdAt,
       address: address.slice(0, ADDRESS_LENGTH_MAX),
       userAgent: printable.slice(0, USER_AGENT_LENGTH_MAX).toWellFormed(),
     },
@@ -218,7 +215,7 @@ export async function openSession(
       DELETE FROM "Session" WHERE "id" IN (
         SELECT "id" FROM "Session" WHERE ${isOf({ ...account, id })} ORDER BY "id" DESC OFFSET ${SESSIONS_MAX})`
   }
-  return { token, expiresAt }
+  return { token, expiresAt: stored.expiresAt }
 }
 
 function columnsOf(account: SessionAccount) {

@@ -21,8 +21,6 @@ export interface SignIn extends Client {
   readonly password: string
   /** For a merchant: the store's address as typed. Empty or omitted: all stores where address and password match. */
   readonly store?: string | undefined
-  /** The browser's device cookie. */
-  readonly devices?: string | undefined
 }
 
 const ACCOUNTS_MAX = 20
@@ -38,20 +36,18 @@ const signInInput = namedObject({
   Store: text(2048).optional(),
 })
 
-/** The password was right, and a second factor is to follow. */
-export interface AwaitedFactor {
-  /** For the cookie of the sign-in that waits (`signInWithCode`). */
-  readonly awaits: string
-}
-
 /**
- * Opens a session, or asks for a second factor where the first account's person has one. A merchant's session is for one store; the
+ * Opens a session, or asks for a second factor where the first account's person has one: `awaits` is for the cookie of the sign-in that
+ * waits (`signInWithCode`). A merchant's session is for one store; the
  * first 20 accounts in other stores with the same address and password become its `person.others`, but those of another identity that
  * has a second factor. Throws the same error after the same work for an unknown account and for a wrong password (401); after too many
  * failures (429, with the seconds to wait; failures elsewhere do not delay a browser that has signed in before) or attempts of one
  * network; while too many passwords are being checked (503); and for invalid input (400, with faults for Email, Password, Store).
  */
-export async function signInStep(services: SignInServices, input: SignIn): Promise<EnteredSession | AwaitedFactor> {
+export async function signInStep(
+  services: SignInServices,
+  input: SignIn,
+): Promise<EnteredSession | { awaits: string }> {
   const { db } = services
   const { kind, address, devices } = input
   const { Email, Password, Store } = readInput(signInInput, {

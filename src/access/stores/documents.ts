@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Caller } from '../../engine/caller.ts'
-import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import { inStoreTransaction } from '../../foundation/database/client.ts'
 import { isLocale, localeTags } from '../../foundation/texts/language.ts'
 import { lines, namedObject, text } from '../../foundation/values/input.ts'
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import type { Actor } from '../audit/audit.ts'
+import { changeStore } from './change-store.ts'
 import { logoAddress, withLogo } from './logo.ts'
 
 export const documentLengths = { seller: 500, phone: 50, taxNumbers: 200, footer: 1_000 } as const
@@ -20,17 +21,9 @@ export const changedDocuments = namedObject({
   ),
 })
 
-const columns = {
-  documentSeller: true,
-  documentPhone: true,
-  documentTaxNumbers: true,
-  documentFooter: true,
-  documentLocale: true,
-} as const
-
 /** Reads what invoices and packing slips have of the store, beside the order. */
 export async function readDocuments(db: Caller['db'], storeId: number) {
-  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: { ...columns, ...withLogo } })
+  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, include: withLogo })
   const { documentLocale: locale } = row
   return {
     /** The name and address of the seller, in lines. Empty: none are given. */
@@ -46,10 +39,9 @@ export async function readDocuments(db: Caller['db'], storeId: number) {
   }
 }
 
-/** Sets what documents have of the store from now on, also those of former orders. The audit log has what was changed. */
+/** Sets what documents have of the store from now on, also those of former orders. */
 export async function updateDocuments(
-  { db, now }: DataServices,
-  storeId: number,
+  caller: Caller,
   given: z.output<typeof changedDocuments>,
   actor: Actor,
 ): Promise<void> {
@@ -58,17 +50,7 @@ export async function updateDocuments(
     documentPhone: given.Phone,
     documentTaxNumbers: given.TaxNumbers,
     documentFooter: given.Footer,
-    documentLocale: given.Locale === '' ? null : given.Locale,
+    documentLocale: given.Locale || null,
   }
-  await inTransaction(db, async (tx) => {
-    await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
-    const before = await tx.store.findUniqueOrThrow({ where: { id: storeId }, select: { ...columns, name: true } })
-    const changed = (Object.keys(data) as (keyof typeof data)[]).filter((name) => before[name] !== data[name])
-    if (changed.length === 0) return
-    await tx.store.update({ where: { id: storeId }, data })
-    const details = Object.fromEntries(
-      changed.map((name) => [name, { from: before[name] || null, to: data[name] || null }]),
-    )
-    await recordAudit(tx, now, { actor, target: before.name, storeId, action: 'store.changed', details })
-  })
+  await inStoreTransaction(caller, (tx) => changeStore(tx, caller, { actor, data }))
 }

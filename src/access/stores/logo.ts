@@ -1,7 +1,8 @@
 import type { Caller } from '../../engine/caller.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
-import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type DataServices, inStoreTransaction, type Transaction } from '../../foundation/database/client.ts'
+import type { Actor } from '../audit/audit.ts'
+import { changeStore } from './change-store.ts'
 
 export const LOGO_BYTES_MAX = 1024 * 1024
 /** Pixels of a side; browsers need 4 bytes of memory for each. */
@@ -29,30 +30,26 @@ export async function readLogo({ db }: Pick<DataServices, 'db'>, storeId: number
 }
 
 /** Sets the logo of a store, or removes it (null). Throws (400) for content that is no PNG or JPEG picture. */
-export async function saveLogo(
-  { db, now }: DataServices,
-  { id: storeId, name }: Pick<Caller['store'], 'id' | 'name'>,
-  picture: Buffer | null,
-  actor: Actor,
-): Promise<void> {
+export async function saveLogo(caller: Caller, picture: Buffer | null, actor: Actor): Promise<void> {
   const head = picture && headOf(picture)
   if (picture !== null && head === null) throw wrongField('file', 'must be a PNG or JPEG picture')
   if (head?.sides.some((side) => side < 1 || side > SIDE_MAX)) {
     throw wrongField('file', `must have a width and a height of 1 to ${SIDE_MAX} pixels`)
   }
-  await inTransaction(db, async (tx) => {
-    await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
+  const { store, now } = caller
+  const storeId = store.id
+  const work = async (tx: Transaction) => {
     const before = await tx.storeLogo.findUnique({ where: { storeId }, select: { type: true, updatedAt: true } })
-    if (picture === null && before === null) return
+    if (picture === null && before === null) return null
     await tx.storeLogo.deleteMany({ where: { storeId } })
     if (picture !== null && head !== null) {
       // Browsers keep what was at an address: two logos of a moment need two.
       const updatedAt = new Date(Math.max(now().getTime(), (before?.updatedAt.getTime() ?? 0) + 1))
       await tx.storeLogo.create({ data: { storeId, type: head.type, bytes: Uint8Array.from(picture), updatedAt } })
     }
-    const details = { logo: { from: before?.type ?? null, to: head?.type ?? null } }
-    await recordAudit(tx, now, { actor, target: name, storeId, action: 'store.changed', details })
-  })
+    return { logo: { from: before?.type ?? null, to: head?.type ?? null } }
+  }
+  await inStoreTransaction(caller, (tx) => changeStore(tx, caller, { actor, work }))
 }
 
 /** Returns the media type and the sides of a picture by its first bytes, or null for none of PNG or JPEG. Nothing is decoded. */

@@ -7,6 +7,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type AccessServices, changeAccess } from './access-changes.ts'
 import { requireFreeKeys } from './brought-keys.ts'
 import { callerStoreOf, noSuchStore } from './caller-store.ts'
+import { differences } from './change-store.ts'
 import { rateLimitColumns, rateLimitOf } from './rate-limit.ts'
 import { normaliseHost } from './secure-url.ts'
 import type { changedStore } from './store-input.ts'
@@ -105,8 +106,7 @@ export async function updateStore(
     const row = await tx.store.update({ where: { id }, data: { ...data, furtherUrls, ...key }, ...withTest })
     if (SecureURL !== undefined || SecureURLs !== undefined) await writeHosts(tx, row)
     const about = { actor, target: row.name, storeId: id }
-    const changed = [...(Object.keys(data) as (keyof typeof data)[]), 'furtherUrls'] as const
-    const details = differences(before, row, changed)
+    const details = differences(before, row, [...Object.keys(data), 'furtherUrls'])
     if (Object.keys(details).length > 0) await recordAudit(tx, now, { ...about, action: 'store.changed', details })
     if (isKeyNew) await recordAudit(tx, now, { ...about, action: 'store.user-key-brought' })
     return storeOf(row, services.secrets)
@@ -117,14 +117,6 @@ export async function updateStore(
 function withoutHost(addresses: readonly string[], secureUrl = ''): string[] {
   const host = normaliseHost(secureUrl)
   return addresses.filter((address) => normaliseHost(address) !== host)
-}
-
-/** Maps each changed column to its former and new value. All but booleans and lists become text. */
-function differences<Column extends keyof StoreRow>(before: StoreRow, after: StoreRow, columns: readonly Column[]) {
-  const changed = columns.filter((name) => String(before[name]) !== String(after[name]))
-  const audited = (value: StoreRow[Column]) =>
-    typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
-  return Object.fromEntries(changed.map((name) => [name, { from: audited(before[name]), to: audited(after[name]) }]))
 }
 
 /** Replaces the store's cartAPI key. The former key stops working at once. Throws for an unknown store (404). */

@@ -274,7 +274,7 @@ export function choice<const Options extends ValueOptions>(
     if (typeof given !== 'string') return given
     const folded = given.trim().toLowerCase()
     return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
-  }, z.enum(values, { error: `must be ${values.join(' or ')}` }).nullable())
+  }, z.enum(values, { error: `must be ${values.filter((one) => one !== '').join(' or ')}` }).nullable())
   return value('text', schema, values[0], { maxLength, values }, options)
 }
 

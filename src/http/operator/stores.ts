@@ -15,17 +15,12 @@ import {
 import { listStores, rotateUserKey, type Store, storeWithKey, updateStore } from '../../access/stores/stores.ts'
 import { describeRecord } from '../../engine/definition/json-schema.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
+import { type Code, NAME_LENGTH_MAX, readNames } from '../../shop/resources/name-lists/name-lists.ts'
+import { changedNames, updateList } from '../../shop/resources/name-lists/update-list.ts'
 import { addedStatus, addOrderStatus } from '../../shop/resources/order-statuses/add-status.ts'
 import { changedStatuses, updateOrderStatuses } from '../../shop/resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../../shop/resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../../shop/resources/orders/place-order.ts'
-import { NAME_LENGTH_MAX } from '../../shop/resources/payment-methods/payment-methods.ts'
-import {
-  changedMethods,
-  listPaymentMethods,
-  type PaymentMethod,
-  updatePaymentMethods,
-} from '../../shop/resources/payment-methods/update-methods.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'
 import { requireProof } from '../html/guard.ts'
 import { actorOf, type CallerServices, isByToken, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
@@ -96,7 +91,7 @@ const userKey = record<Store>('UserKey')({
   UserKey: z.string().describe('The new key of the store for cartAPI.'),
 })
 
-const paymentMethod = record<PaymentMethod>('PaymentMethod')({
+const paymentMethod = record<Code>('PaymentMethod')({
   PaymentMethodID: [
     id.describe('The number of the method. Orders name it as BillingPaymentMethodID.'),
     (from) => from.id,
@@ -222,10 +217,8 @@ export const storeRoutes = [
     summary: 'List the payment methods of a store',
     description: 'The methods of which orders name one as `BillingPaymentMethodID`, those that are hidden included.',
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
-    run: async ({ request, ids }, services: CallerServices) => {
-      const { db, store: at } = await storeCaller(request, services, ids.id)
-      return listPaymentMethods(db, at.id)
-    },
+    run: async ({ request, ids }, services: CallerServices) =>
+      readNames(await storeCaller(request, services, ids.id), 'payment-methods'),
   }),
   operatorRoute('PUT /admin/stores/:id/payment-methods', {
     ...ofStore('Settings', 'write'),
@@ -234,14 +227,15 @@ export const storeRoutes = [
     summary: 'Change payment methods, and add new ones',
     description:
       'Changes the whole list or nothing. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
-    body: jsonBody(changedMethods, [
+    body: jsonBody(changedNames('payment-methods'), [
       { PaymentMethodID: 3, Name: 'Check' },
       { Name: 'Gift card', Visible: true },
     ]),
     answers: { 200: done('They are changed.') },
     refusals: [409],
     run: async ({ request, ids, body }, services: CallerServices) => {
-      await updatePaymentMethods(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      const caller = await storeCaller(request, services, ids.id)
+      await updateList(caller, 'payment-methods', body(), { actor: actorOf(request) })
       return resultItem('Id', ids.id, 200, 'updated successfully')
     },
   }),

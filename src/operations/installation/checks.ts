@@ -1,20 +1,19 @@
 import { ROW_COUNTER } from '../../engine/changing/write.ts'
 import { type FieldSet, hasRows } from '../../engine/definition/fields.ts'
 import { keyColumn } from '../../engine/definition/reader.ts'
-import { slicedMigrations } from '../../foundation/database/migration.ts'
 import { selectFaults } from '../../foundation/database/new-database.ts'
-import { progressOf } from '../../foundation/database/slices.ts'
-import { openSnapshot, type Snapshot } from '../../foundation/database/snapshot.ts'
-import { sql } from '../../foundation/database/sql.ts'
+import type { Snapshot } from '../../foundation/database/snapshot.ts'
+import { constant, sql } from '../../foundation/database/sql.ts'
 import { byDecimals } from '../../foundation/values/currency.ts'
 import { IMPORTED_MAX } from '../../foundation/values/int32.ts'
 import { resources, servedResources } from '../../shop/registry.ts'
+import { partsOf } from '../../shop/resources/orders/sums.ts'
 import { stocksAndMovements } from '../../shop/resources/products/stock.ts'
 import { sealedTables } from './secret-key/sealed-tables.ts'
 
 /**
- * Something that holds in every database. Only rules of invoice numbers, line shipments and linked products can be broken
- * from outside: clients may set the numbers, and imports bring what the file says.
+ * Something that holds in every database. Only rules of numbers of invoices and credit notes, line shipments and linked
+ * products can be broken from outside: clients may set numbers or take refunds away, and imports bring what the file says.
  */
 export interface Check {
   readonly name: string
@@ -28,14 +27,8 @@ export interface Check {
   readonly rewrittenBy?: RegExp
 }
 
-/** What the parts of an order come to, as the checkout adds them up (place-order.ts): each rounded to so many decimals. */
-const sumOfParts = (decimals: number) => `greatest(0,
-    (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${decimals})), 0)
-     FROM "OrderItem" i WHERE i."storeId" = o."storeId" AND i."orderId" = o."id")
-    + (SELECT coalesce(sum(round(h."cost", ${decimals})), 0)
-       FROM "OrderShipment" h WHERE h."storeId" = o."storeId" AND h."orderId" = o."id")
-    + round(o."salesTax", ${decimals}) + round(o."salesTax2", ${decimals}) + round(o."salesTax3", ${decimals})
-    - round(o."discountCoupon", ${decimals}) - round(o."discountPromotion", ${decimals}))`
+/** What the parts of an order `t` come to, as the checkout adds them up (place-order.ts): each rounded to so many decimals. */
+const sumOfParts = (decimals: number) => `(SELECT "sum" FROM ${partsOf(constant(decimals)).sql} p)`
 
 /**
  * Orders whose amount is not the sum of their parts. A client may change each of them afterwards, and an import brings its own, so
@@ -43,12 +36,12 @@ const sumOfParts = (decimals: number) => `greatest(0,
  * may have had another one when the order was placed (docs/decisions/orders.md). Most orders are right with the first ones.
  */
 const wrongAmounts = `
-  SELECT o."storeId", o."id", o."orderAmount", ${sumOfParts(4)} AS "sum"
-  FROM "Order" o
+  SELECT t."storeId", t."id", t."orderAmount", ${sumOfParts(4)} AS "sum"
+  FROM "Order" t
   JOIN (SELECT "storeId", "orderId", min("createdAt") AS "placedAt" FROM "StockMovement"
-        WHERE "cause" = 'order' GROUP BY "storeId", "orderId") m ON m."storeId" = o."storeId" AND m."orderId" = o."id"
-  WHERE o."orderDate" = o."updatedAt" AND m."placedAt" >= o."updatedAt"
-    AND ${[2, ...Object.keys(byDecimals).map(Number)].map((each) => `o."orderAmount" <> ${sumOfParts(each)}`).join(' AND ')}`
+        WHERE "cause" = 'order' GROUP BY "storeId", "orderId") m ON m."storeId" = t."storeId" AND m."orderId" = t."id"
+  WHERE t."orderDate" = t."updatedAt" AND m."placedAt" >= t."updatedAt"
+    AND ${[2, ...Object.keys(byDecimals).map(Number)].map((each) => `t."orderAmount" <> ${sumOfParts(each)}`).join(' AND ')}`
 
 /** Highest numbers of a feed's events that may be missing because of their age. */
 const deletedThrough = `coalesce((SELECT max(c."deletedThrough") FROM "EventCut" c WHERE c."storeId" = e."storeId"), 0)`
@@ -179,6 +172,15 @@ export const checks: readonly Check[] = [
       GROUP BY o."storeId", lower(o."invoicePrefix"), o."invoiceNumber" HAVING count(*) > 1`,
   },
   {
+    name: 'credit-note-numbers',
+    rule: 'The credit notes of each store are numbered without gaps up to the next number, and none twice',
+    sql: wrongNumbers(
+      `SELECT "storeId", concat('Order ', "orderId", ', transaction ', "id") AS "record", "creditNoteNumber" AS "number", 0 AS "known"
+       FROM "OrderTransaction" WHERE "creditNoteNumber" IS NOT NULL
+       UNION ALL SELECT "id", 'The next credit note', "nextCreditNoteNumber", 0 FROM "Store"`,
+    ),
+  },
+  {
     name: 'foreign-keys',
     rule: 'What every foreign key refers to exists',
     sql: brokenForeignKeys,
@@ -240,20 +242,11 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'event-numbers',
-    rule: 'The events of each store are numbered without gaps, but for those deleted because of their age',
-    sql: `
-      SELECT e."storeId", concat('Event ', e."sequence") AS "record", concat('none from ', e."above" + 1, ' to ', e."sequence" - 1) AS "found"
-      FROM (SELECT e."storeId", e."sequence", greatest(${deletedThrough},
-              coalesce(lag(e."sequence") OVER (PARTITION BY e."storeId" ORDER BY e."sequence"), 0)) AS "above"
-            FROM "Event" e WHERE e."sequence" > 0) e
-      WHERE e."sequence" > e."above" + 1`,
-  },
-  {
-    name: 'event-numbers-twice',
-    rule: 'No two events of a store have the same number',
-    sql: `
-      SELECT e."storeId", concat('Event ', e."sequence") AS "record", concat(count(*), ' events, with the ids ', min(e."id"), ' to ', max(e."id")) AS "found"
-      FROM "Event" e WHERE e."sequence" > 0 GROUP BY e."storeId", e."sequence" HAVING count(*) > 1`,
+    rule: 'The events of each store are numbered without gaps, but for those deleted because of their age, and none twice',
+    sql: wrongNumbers(
+      `SELECT "storeId", concat('Event ', "sequence") AS "record", "sequence" AS "number", ${deletedThrough} AS "known"
+       FROM "Event" e WHERE "sequence" > 0`,
+    ),
   },
   {
     name: 'event-feeds',
@@ -281,7 +274,16 @@ export const checks: readonly Check[] = [
   {
     name: 'secret-key',
     rule: 'Everything that is sealed is under the secret key in force, or npm run rotate-secret-key is yet to take it over',
-    sql: underOtherKeys(),
+    // Without a rotation no key is named as the one in force, and nothing is found.
+    sql: unionOf(
+      sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
+      ({ table, key, column }) => `
+        SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
+          concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
+          '${column} is sealed under another key' AS "found"
+        FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
+        WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
+    ),
   },
   {
     name: 'sku-blanks',
@@ -294,50 +296,6 @@ export const checks: readonly Check[] = [
       FROM "Product" p WHERE p."sku" <> btrim(p."sku", ${blanks})`,
   },
 ]
-
-export interface Finding {
-  /** Null: the record belongs to no store. */
-  readonly storeId: number | null
-  /** Such as `Order 12`. */
-  readonly record: string
-  readonly found: string
-}
-
-export interface Outcome {
-  readonly check: Check
-  readonly count: number
-  /** The first of them, by store and record. */
-  readonly findings: readonly Finding[]
-}
-
-/**
- * Makes every check on one snapshot of the database and yields the outcome of each, with at most `shown` findings. Only reads,
- * so the server never waits for it. PostgreSQL does the work, so memory is bounded here.
- */
-export async function* checkDatabase(url: string, shown: number): AsyncGenerator<Outcome> {
-  const snapshot = await openSnapshot(url)
-  try {
-    const open: string[] = []
-    for (const each of slicedMigrations()) if (!(await progressOf(snapshot, each)).isDone) open.push(each.name)
-    for (const check of checks) {
-      if (open.some((name) => check.rewrittenBy?.test(name))) {
-        yield { check, count: 0, findings: [] }
-        continue
-      }
-      const sql = typeof check.sql === 'string' ? check.sql : await check.sql(snapshot)
-      const [row] = await snapshot.query<{ count: string; findings: Finding[] }>(
-        `WITH "finding" AS MATERIALIZED (${sql})
-         SELECT (SELECT count(*) FROM "finding") AS "count", coalesce((
-           SELECT json_agg(f) FROM (
-             SELECT * FROM "finding" ORDER BY "storeId", length("record"), "record", "found" LIMIT $1::int) f), '[]') AS "findings"`,
-        [shown],
-      )
-      yield { check, count: Number(row?.count), findings: row?.findings ?? [] }
-    }
-  } finally {
-    await snapshot.close()
-  }
-}
 
 /** A restore without triggers leaves rows behind that no foreign key has looked at. */
 async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<string> {
@@ -366,25 +324,21 @@ function bare(quoted = ''): string {
   return quoted.replaceAll('"', '')
 }
 
-/** Without a rotation no key is named as the one in force, and nothing is found. */
-function underOtherKeys(): string {
-  return unionOf(
-    sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
-    ({ table, key, column }) => `
-      SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
-        concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
-        '${column} is sealed under another key' AS "found"
-      FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
-      WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
-  )
-}
-
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
 function highestIds(): string {
   const ofTable = (table: string) =>
     `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`
   const ofLists = resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"'))
   return [...Array.from(servedTables.difference(new Set(['OrderStatus'])), ofTable), ...ofLists].join(' UNION ALL ')
+}
+
+/** SQL of what is wrong with numbers that begin at 1: gaps above what is `known` to be missing, and numbers that are there again. */
+function wrongNumbers(numbers: string): string {
+  return `
+      SELECT "storeId", "record", CASE "number" WHEN "former" THEN concat("number", ' is there twice')
+        ELSE concat('none from ', greatest("known", "former") + 1, ' to ', "number" - 1) END AS "found"
+      FROM (SELECT n.*, lag("number", 1, 0) OVER (PARTITION BY "storeId" ORDER BY "number", "record") AS "former" FROM (${numbers}) n) each
+      WHERE "number" = "former" OR "number" > greatest("known", "former") + 1`
 }
 
 function unionOf<T>(items: Iterable<T>, sqlOf: (item: T) => string): string {

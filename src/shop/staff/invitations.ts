@@ -3,9 +3,15 @@ import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type MailServices, mailsAre, writeMail } from '../../access/mail/write.ts'
 import type { EnteredSession } from '../../access/people/enter.ts'
 import { insertIdentity } from '../../access/people/identities.ts'
-import { linkUsed, newLink, tokenHashes } from '../../access/people/links.ts'
+import { linkUsed, newToken, tokenHashes } from '../../access/people/links.ts'
 import { readPeople } from '../../access/people/names.ts'
-import { emailInput, hashPassword, lowerCase, refuseNamesAsPassword } from '../../access/people/passwords.ts'
+import {
+  emailInput,
+  fieldFault,
+  hashPassword,
+  lowerCase,
+  refuseNamesAsPassword,
+} from '../../access/people/passwords.ts'
 import { identityOf, lockIdentity } from '../../access/people/proof.ts'
 import { type Client, openSession, type Session } from '../../access/people/sessions.ts'
 import { withDevice } from '../../access/people/sign-in-delay.ts'
@@ -16,6 +22,7 @@ import {
   type JoiningServices,
   type Transaction,
 } from '../../foundation/database/client.ts'
+import type { Invitation as InvitationRow } from '../../foundation/database/generated/client.ts'
 import { t } from '../../foundation/texts/text.ts'
 import { networkOf } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -55,20 +62,11 @@ export const newInvitation = namedObject({
 /** What `invitedBy` is of an invitation by the operator. */
 export const OPERATOR = 'the operator'
 
-export interface Invitation extends RoleOfAccount {
-  readonly id: number
-  readonly email: string
-  readonly invitedBy: string
-  readonly isMailed: boolean
-  readonly createdAt: Date
-  readonly expiresAt: Date
-}
+export type Invitation = RoleOfAccount &
+  Pick<InvitationRow, 'id' | 'email' | 'invitedBy' | 'isMailed' | 'createdAt' | 'expiresAt'>
 
-/** An invitation that was just made. */
-export interface MadeInvitation extends Invitation {
-  /** The address to hand over, once. Null: it was mailed. */
-  readonly link: string | null
-}
+/** An invitation that was just made, with the address to hand over, once. Null: it was mailed. */
+export type MadeInvitation = Invitation & { readonly link: string | null }
 
 const withRoles = { ownRole: roleColumns.ownRole, inviter: { select: roleColumns } } as const
 
@@ -99,7 +97,7 @@ export async function invite(
   const { db, now, config } = services
   const { actor, userId: invitedById } = by
   const fate = mailsAre(config)
-  const { token, ...link } = newLink(services, DAYS * 86_400_000)
+  const { token, ...link } = newToken(services, DAYS * 86_400_000)
   const path = `/admin/invitations?token=${token}` as const
   return inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
@@ -141,9 +139,7 @@ export async function invite(
 async function refuseMember(tx: Transaction, storeId: number, email: string): Promise<void> {
   const [member] = await tx.$queryRaw<unknown[]>`
     SELECT FROM "StoreUser" WHERE "storeId" = ${storeId} AND lower("email") = lower(${email}::text)`
-  if (!member) return
-  const problem = 'belongs to the store already'
-  throw new StoreFailure('not-unique', `Email ${problem}`, { field: 'Email', faults: [{ field: 'Email', problem }] })
+  if (member) throw fieldFault('Email', 'belongs to the store already', 'not-unique')
 }
 
 /**
@@ -172,7 +168,6 @@ export async function withdrawInvitation(
   { storeId, id }: { storeId: number; id: number },
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     const where = { storeId_id: { storeId, id } }
@@ -181,7 +176,7 @@ export async function withdrawInvitation(
     refuseMoreThan(privileges, invitationOf(row))
     // Not there: somebody has accepted it meanwhile.
     if ((await tx.invitation.deleteMany({ where: { storeId, id } })).count === 0) throw noSuchInvitation()
-    await recordAudit(tx, now, { actor, action: 'invitation.withdrawn', target: row.email, storeId })
+    await recordAudit(tx, now, { actor: by.actor, action: 'invitation.withdrawn', target: row.email, storeId })
   })
 }
 
@@ -218,12 +213,6 @@ export async function isForPerson(
   return asked === own
 }
 
-/** The store that somebody joined. */
-interface Joined {
-  readonly storeId: number
-  readonly userId: number
-}
-
 /**
  * Accepts an invitation as the signed-in person, and makes the store the session's current one. A mailed link proves the address. Of
  * concurrent calls, one succeeds. Throws for a link that does not work (404), for a person with another address (403), for one
@@ -234,23 +223,22 @@ export async function acceptAsPerson(
   session: Session,
   token: string,
   actor: Actor,
-): Promise<Joined> {
+): Promise<void> {
   const { db, now } = services
   const found = await findInvitation(services, token)
   if (!(await isForPerson(services, found, session))) {
     throw new StoreFailure('forbidden', `The invitation is for ${found.email}: sign out, and open the link again`)
   }
   const { identityId, email } = identityOf(session)
-  return inTransaction(db, async (tx) => {
+  await inTransaction(db, async (tx) => {
     await lockIdentity(tx, session)
-    const joined = await useUp(tx, services, token, { identityId, email }, actor)
+    const userId = await useUp(tx, services, token, { identityId, email }, actor)
     if (found.isMailed) {
       await tx.identity.updateMany({ where: { id: identityId, emailProvedAt: null }, data: { emailProvedAt: now() } })
     }
     await tx.$executeRaw`
-      UPDATE "Session" SET "otherUserIds" = array_append("otherUserIds", "storeUserId"), "storeUserId" = ${joined.userId}
+      UPDATE "Session" SET "otherUserIds" = array_append("otherUserIds", "storeUserId"), "storeUserId" = ${userId}
       WHERE "id" = ${session.id} AND "storeUserId" IS NOT NULL`
-    return joined
   })
 }
 
@@ -262,7 +250,7 @@ export async function acceptAsPerson(
 export async function acceptAsNew(
   services: InvitationServices,
   { token, password, name }: { token: string; password: string; name: string },
-  client: Client & { readonly devices?: string | undefined },
+  client: Client,
 ): Promise<EnteredSession> {
   const { db, secrets, now } = services
   const { email, storeName, isMailed, needsSignIn } = await findInvitation(services, token)
@@ -272,21 +260,21 @@ export async function acceptAsNew(
   const session = await inTransaction(db, async (tx) => {
     const actor: Actor = { kind: 'merchant', name: email, address: client.address }
     const identity = await insertIdentity(tx, now, { email, passwordHash, name, isProved: isMailed })
-    const { userId } = await useUp(tx, services, token, identity, actor)
+    const userId = await useUp(tx, services, token, identity, actor)
     return openSession(tx, services, { kind: 'merchant', id: userId }, client)
   })
   const account = { kind: 'merchant', email: await lowerCase(db, email) } as const
   return { ...session, email, devices: withDevice(secrets, client.devices, account) }
 }
 
-/** Ends an invitation by its link, and lets the identity belong to its store in the role that the invitation has now. */
+/** Ends an invitation by its link, and lets the identity belong to its store in the role that the invitation has now. Returns the account. */
 async function useUp(
   tx: Transaction,
   { secrets, now }: InvitationServices,
   token: string,
   identity: { identityId: number; email: string },
   actor: Actor,
-): Promise<Joined> {
+): Promise<number> {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
   const row = await tx.invitation.findFirst({ where, include: withRoles })
   const { count } = await tx.invitation.deleteMany({ where })
@@ -296,5 +284,5 @@ async function useUp(
   const { id: userId } = await insertMember(tx, now, { storeId, ...identity, role: { ...invitationOf(row), columns } })
   const details = { role: invitationOf(row).role, invitedBy: row.invitedBy }
   await recordAudit(tx, now, { actor, action: 'invitation.accepted', target: identity.email, storeId, details })
-  return { storeId, userId }
+  return userId
 }

@@ -1,3 +1,4 @@
+import { fieldFault } from '../../access/people/passwords.ts'
 import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
@@ -37,8 +38,7 @@ export async function saveView(
 ): Promise<void> {
   const name = view.name.trim()
   if (name === '' || name.length > VIEW_NAME_MAX || !isOneLine(name)) {
-    const problem = `must have 1 to ${VIEW_NAME_MAX} characters, without line breaks`
-    throw new StoreFailure('invalid-value', `name ${problem}`, { field: 'name', faults: [{ field: 'name', problem }] })
+    throw fieldFault('name', `must have 1 to ${VIEW_NAME_MAX} characters, without line breaks`)
   }
   if (view.query.length > QUERY_MAX)
     throw new StoreFailure('too-long', 'The filters and columns are too many to be kept')

@@ -161,7 +161,6 @@ export async function removeMember(
   { storeId, userId }: { storeId: number; userId: number },
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     const member = await memberById(tx, storeId, userId)
@@ -172,7 +171,7 @@ export async function removeMember(
       SELECT FROM "Identity" WHERE "id" = (SELECT "identityId" FROM "StoreUser" WHERE "id" = ${userId}) FOR UPDATE`
     await endSessions(tx, { kind: 'merchant', id: userId })
     await tx.storeUser.delete({ where: { id: userId } })
-    await recordAudit(tx, now, { actor, action: 'account.deleted', target: member.email, storeId })
+    await recordAudit(tx, now, { actor: by.actor, action: 'account.deleted', target: member.email, storeId })
   })
 }
 

@@ -39,22 +39,11 @@ export async function requireFactor(
       SELECT ${hasFactor(now())} AS "hasFactor" FROM "StoreUser" JOIN "Identity" ON "Identity"."id" = "identityId"
       WHERE "StoreUser"."id" = ${by.userId} AND "storeId" = ${storeId}`)
     if (from !== null && own?.hasFactor !== true) {
-      throw new StoreFailure('invalid-state', 'Set up a second factor of your own first, at your account', {
-        field: 'From',
-      })
+      const message = 'Set up a second factor of your own first, at your account'
+      throw new StoreFailure('invalid-state', message, { field: 'From' })
     }
-    const store = await tx.store.update({
-      where: { id: storeId },
-      data: { factorRequiredFrom: from },
-      select: { name: true },
-    })
-    const details = { from: from?.toISOString() ?? null }
-    await recordAudit(tx, now, {
-      actor: by.actor,
-      action: 'store.factor-required',
-      target: store.name,
-      storeId,
-      details,
-    })
+    const { name: target } = await tx.store.update({ where: { id: storeId }, data: { factorRequiredFrom: from } })
+    const about = { actor: by.actor, action: 'store.factor-required', target, storeId } as const
+    await recordAudit(tx, now, { ...about, details: { from: from?.toISOString() ?? null } })
   })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { allows, mayGive } from '../../access/applications/privileges.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
+import { fieldFault } from '../../access/people/passwords.ts'
 import { noSuchStore } from '../../access/stores/caller-store.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
@@ -93,11 +94,7 @@ export async function roleNamed(db: Db | Transaction, storeId: number, name: str
   const found = own.find(({ role }) => role.toLowerCase() === wanted)
   if (found) return { ...found, columns: { role: null, roleId: found.id } }
   const names = [...Object.keys(builtInRoles), ...own.map(({ role }) => role)].join(', ')
-  const problem = `must be the name of a role: ${names}`
-  throw new StoreFailure('unknown-reference', `Role ${problem}`, {
-    field: 'Role',
-    faults: [{ field: 'Role', problem }],
-  })
+  throw fieldFault('Role', `must be the name of a role: ${names}`, 'unknown-reference')
 }
 
 /** Lists the store's own roles by name. */
@@ -135,14 +132,15 @@ export async function saveRole(
   { Name, Privileges: wanted }: z.output<typeof ownRoleInput>,
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     refuseMoreThan(privileges, { role: Name, ownPrivileges: wanted })
     const roles = await listRoles(tx, storeId)
-    if (roles.some((role) => role.id !== id && role.role.toLowerCase() === Name.toLowerCase())) throw nameTaken()
+    if (roles.some((role) => role.id !== id && role.role.toLowerCase() === Name.toLowerCase())) {
+      throw fieldFault('Name', 'is the name of another role of the store', 'not-unique')
+    }
     const details = { privileges: wanted }
-    const about = { actor, target: Name, storeId, details }
+    const about = { actor: by.actor, target: Name, storeId, details }
     if (id === null) {
       if (roles.length >= ROLES_MAX)
         throw new StoreFailure('limit-reached', `A store has at most ${ROLES_MAX} roles of its own`)
@@ -163,7 +161,6 @@ export async function deleteRole(
   { storeId, id }: { storeId: number; id: number },
   by: Changing,
 ): Promise<void> {
-  const { actor } = by
   await inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
     const role = await roleById(tx, storeId, id)
@@ -175,7 +172,7 @@ export async function deleteRole(
       const message = `Somebody has the role ${role.role} or is invited to it: give them another one first`
       throw isUsed ? new StoreFailure('in-use', message) : error
     })
-    await recordAudit(tx, now, { actor, action: 'role.deleted', target: role.role, storeId })
+    await recordAudit(tx, now, { actor: by.actor, action: 'role.deleted', target: role.role, storeId })
   })
 }
 
@@ -184,9 +181,4 @@ export async function roleById(tx: Db | Transaction, storeId: number, id: number
   const found = (await listRoles(tx, storeId)).find((role) => role.id === id)
   if (found) return found
   throw new StoreFailure('not-found', `The store has no role with the id ${id}`, { field: String(id) })
-}
-
-function nameTaken(): StoreFailure {
-  const problem = 'is the name of another role of the store'
-  return new StoreFailure('not-unique', `Name ${problem}`, { field: 'Name', faults: [{ field: 'Name', problem }] })
 }

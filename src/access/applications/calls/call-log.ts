@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Caller } from '../../../engine/caller.ts'
 import { type Db, queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { ApiCall, Prisma } from '../../../foundation/database/generated/client.ts'
 import { outageOf } from '../../../foundation/database/outage.ts'
@@ -314,10 +315,7 @@ export async function newestCalls(
     .slice(0, limit)
 }
 
-interface LogServices {
-  readonly db: Db | Transaction
-  readonly now: () => Date
-}
+type LogServices = Pick<Caller, 'db' | 'now'>
 
 const unfound: Prisma.ApiCallWhereInput = { status: NOTHING_THERE, method: { in: READING } }
 const answered: Prisma.ApiCallWhereInput = { OR: [{ status: { lt: REFUSED_FROM } }, unfound] }

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { Privileges } from '../../../engine/caller.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import type { Prisma } from '../../../foundation/database/generated/client.ts'
 import { FORMER_SECRET_MS, newSigningSecret } from '../../../foundation/outbound/standard-webhooks.ts'
@@ -17,7 +16,7 @@ import { type keyRotation, replacedAlready, replacedInput, replacePrivateKey } f
 import { type AddressRules, applicationName, type SettingsRules, settingsInput } from '../settings-input.ts'
 import { type CallbackServices, newMessageId, sendCallback } from '../subscriptions/callback.ts'
 
-// The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
+// The applications of a developer: settings, keys, and the test of the CallBackURL.
 
 /** The developer who asks. */
 export interface Owner {
@@ -254,37 +253,4 @@ export async function testCallback(
   const entry = { actor, action: 'application.callback-tested', ...aboutApplication(row), details } as const
   await inTransaction(db, (tx) => recordAudit(tx, now, entry))
   return { messageId, sent, result }
-}
-
-/** A store that uses an application, as the application's owner sees it. */
-export type UsingStore = Awaited<ReturnType<typeof listUsingStores>>['stores'][number]
-
-/**
- * Lists the stores that use an application, oldest subscription first: `limit` stores after the subscription `after`
- * (0: from the first). `next` is the `after` of the next page; null: this is the last page.
- */
-export async function listUsingStores(
-  services: DataServices,
-  own: OwnId,
-  { limit, after }: { limit: number; after: number },
-) {
-  const { db, secrets } = services
-  const application = await findOwnApplication(services, own)
-  const rows = await db.subscription.findMany({
-    where: { applicationId: own.id, id: { gt: after } },
-    include: { store: { select: { name: true, secureUrl: true } } },
-    orderBy: { id: 'asc' },
-    take: limit + 1,
-  })
-  const stores = rows.slice(0, limit).map(({ id, store, tokenSealed, privileges, lastUsedAt, createdAt }) => ({
-    /** The subscription's. */
-    id,
-    ...store,
-    token: secrets.open(tokenSealed),
-    /** The privileges the merchant agreed to. The application has those of them that it also requests. */
-    privileges: privileges as Privileges,
-    lastUsedAt,
-    createdAt,
-  }))
-  return { application, stores, next: rows.length > limit ? (stores.at(-1)?.id ?? null) : null }
 }

@@ -1,25 +1,26 @@
+import type { Privileges } from '../../../engine/caller.ts'
 import { type DataServices, queryRows } from '../../../foundation/database/client.ts'
 import type { ApiCall, Store, Subscription } from '../../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type LoggedCall, newestCalls, refusalIn } from '../calls/call-log.ts'
 import { findOwnApplication, type OwnId } from './own-applications.ts'
 
-// What the calls of a developer's application were answered, store by store.
+// The stores that use a developer's application, and what its calls to them were answered.
 
-/** A store that an application calls, as the application's owner sees it. Its `id` is the subscription's. */
-export type CalledStore = Awaited<ReturnType<typeof calledStores>>[number]
+/** A store that uses an application, as the application's owner sees it. Its `id` is the subscription's. */
+export type UsingStore = Awaited<ReturnType<typeof usingStores>>[number]
 
 /**
  * Lists the stores that use an application, with the last refusal of each: `limit` stores after the subscription `after` (0: from
  * the first). `next` is the `after` of the next page; null: this is the last page. Throws for an application of others (404).
  */
-export async function listCalledStores(
+export async function listUsingStores(
   services: DataServices,
   own: OwnId,
   { limit, after }: { limit: number; after: number },
 ) {
   const application = await findOwnApplication(services, own)
-  const stores = await calledStores(services, own, { limit: limit + 1, after })
+  const stores = await usingStores(services, own, { limit: limit + 1, after })
   const next = stores.length > limit ? (stores[limit - 1]?.id ?? null) : null
   return { application, stores: stores.slice(0, limit), next }
 }
@@ -32,9 +33,9 @@ export async function listOwnCalls(
   services: DataServices,
   own: OwnId,
   { subscriptionId, ...wanted }: { subscriptionId: number; limit: number; onlyRefused: boolean },
-): Promise<{ readonly name: string; readonly store: CalledStore; readonly calls: readonly LoggedCall[] }> {
+): Promise<{ readonly name: string; readonly store: UsingStore; readonly calls: readonly LoggedCall[] }> {
   const { name } = await findOwnApplication(services, own)
-  const [store] = await calledStores(services, own, { limit: 1, after: subscriptionId - 1 })
+  const [store] = await usingStores(services, own, { limit: 1, after: subscriptionId - 1 })
   if (store?.id !== subscriptionId) {
     const message = `The application has no subscription with the id ${subscriptionId}`
     throw new StoreFailure('not-found', message, { field: String(subscriptionId) })
@@ -42,15 +43,22 @@ export async function listOwnCalls(
   return { name, store, calls: await newestCalls(services, { subscriptionId, ...wanted }) }
 }
 
-type Row = Pick<Subscription, 'id' | 'keepsBodies' | 'lastUsedAt'> &
+type Row = Pick<Subscription, 'id' | 'tokenSealed' | 'keepsBodies' | 'lastUsedAt' | 'createdAt'> &
   Pick<Store, 'name' | 'secureUrl'> & {
+    /** Those that the merchant agreed to. The application has those of them that it also requests. */
+    readonly privileges: Privileges
     /** Null: none is kept. */
     readonly lastRefusal: (Pick<ApiCall, 'method' | 'path' | 'status' | 'message'> & { readonly at: string }) | null
   }
 
-async function calledStores({ db }: DataServices, { id }: OwnId, { limit, after }: { limit: number; after: number }) {
+async function usingStores(
+  { db, secrets }: DataServices,
+  { id }: OwnId,
+  { limit, after }: { limit: number; after: number },
+) {
   const rows = await queryRows<Row>(db)`
-    SELECT s."id", t."name", t."secureUrl", s."keepsBodies", s."lastUsedAt", c."lastRefusal"
+    SELECT s."id", t."name", t."secureUrl", s."tokenSealed", s."privileges", s."keepsBodies", s."lastUsedAt", s."createdAt",
+        c."lastRefusal"
       FROM "Subscription" s
       JOIN "Store" t ON t."id" = s."storeId"
       LEFT JOIN LATERAL (
@@ -61,7 +69,8 @@ async function calledStores({ db }: DataServices, { id }: OwnId, { limit, after 
       ) c ON true
       WHERE s."applicationId" = ${id}::int AND s."id" > ${after}::int
       ORDER BY s."id" LIMIT ${limit}::int`
-  return rows.map(({ lastRefusal, ...store }) => {
-    return { ...store, lastRefusal: lastRefusal && { ...lastRefusal, at: new Date(lastRefusal.at) } }
+  return rows.map(({ lastRefusal: last, tokenSealed, ...store }) => {
+    const lastRefusal = last && { ...last, at: new Date(last.at) }
+    return { ...store, token: secrets.open(tokenSealed), lastRefusal }
   })
 }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { DataServices, Db, Transaction } from '../../../foundation/database/client.ts'
+import { newToken } from '../links.ts'
 import type { AccountKind } from '../sessions.ts'
 
 // What a browser was asked and has not answered yet.
@@ -22,28 +22,22 @@ export interface NewChallenge {
 
 type ChallengeServices = Pick<DataServices, 'secrets' | 'now'> & { readonly db: Db | Transaction }
 
-const TOKEN_BYTES = 32
-
 /** Stores a challenge and returns its token, which is also what a device signs. */
 export async function insertChallenge(
   db: Db | Transaction,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  services: Pick<DataServices, 'secrets' | 'now'>,
   { purpose, kind, identityId, accountIds = [], passwords = [] }: NewChallenge,
 ): Promise<string> {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const createdAt = now()
-  const expiresAt = new Date(createdAt.getTime() + lives[purpose] * 60_000)
+  const { token, ...stored } = newToken(services, lives[purpose] * 60_000)
   await db.challenge.create({
     data: {
-      tokenHash: secrets.lookup(token),
+      ...stored,
       purpose,
       identityId,
       accountKind: kind,
       accountIds: [...accountIds],
       passwords: [...passwords],
       challenge: purpose === 'second-factor' ? '' : token,
-      createdAt,
-      expiresAt,
     },
   })
   return token

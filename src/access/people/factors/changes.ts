@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type DataServices, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import type { Passkey } from '../../../foundation/database/generated/client.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput, text } from '../../../foundation/values/input.ts'
@@ -26,12 +27,7 @@ const NAME_LENGTH_MAX = 50
 export interface Factors {
   /** Since when; null: there is none. */
   readonly authenticatorSince: Date | null
-  readonly passkeys: readonly {
-    readonly id: number
-    readonly name: string
-    readonly createdAt: Date
-    readonly usedAt: Date | null
-  }[]
+  readonly passkeys: readonly Pick<Passkey, 'id' | 'name' | 'createdAt' | 'usedAt'>[]
   /** How many are left. */
   readonly recoveryCodes: number
   /** When an operator's removal takes effect; null: none is under way. */
@@ -57,23 +53,31 @@ export async function listFactors({ db, now }: DataServices, session: Session): 
 
 type Locked = FactorColumns & { readonly id: number; readonly totpSealed: string | null }
 
+/** Writes a change to the audit log and to the person. Beyond the bounds of mails there is none. */
+type Note = (actor: Actor, action: AuditAction, what: Text, details?: { readonly name?: string }) => Promise<void>
+
 /**
  * Runs `work` under the lock of the person's identity, after what an operator's removal has ended is gone. Throws where the person was
  * signed out meanwhile (401).
  */
 async function changing<T>(
-  { db, now }: DataServices,
+  services: FactorServices,
   session: Session,
-  work: (tx: Transaction, identity: Locked) => Promise<T>,
+  work: (tx: Transaction, identity: Locked, note: Note) => Promise<T>,
 ): Promise<T> {
-  const { identityId: id } = identityOf(session)
+  const { db, now } = services
+  const { identityId: id, email: target } = identityOf(session)
   const columns = { id: true, totpSealed: true, ...factorColumns } as const
   return inTransaction(db, async (tx) => {
+    const note: Note = async (actor, action, what, details = {}) => {
+      await recordAudit(tx, now, { actor, action, target, ...ownerOf(session.person), details })
+      await notifyPerson(tx, services, session, actor, { kind: 'factor-changed', data: { what, at: now() } })
+    }
     await lockIdentity(tx, session)
     const identity = await tx.identity.findUniqueOrThrow({ where: { id }, select: columns })
-    if (identity.factorsEndAt === null || identity.factorsEndAt > now()) return work(tx, identity)
+    if (identity.factorsEndAt === null || identity.factorsEndAt > now()) return work(tx, identity, note)
     await deleteFactors(tx, now, id)
-    return work(tx, { id, totpSealed: null, totpSince: null, passkeySince: null, factorsEndAt: null })
+    return work(tx, { id, totpSealed: null, totpSince: null, passkeySince: null, factorsEndAt: null }, note)
   })
 }
 
@@ -113,7 +117,7 @@ export async function confirmAuthenticator(
 ): Promise<string[]> {
   const { secrets, now } = services
   const { Code } = readInput(confirmation, input)
-  return changing(services, session, async (tx, identity) => {
+  return changing(services, session, async (tx, identity, note) => {
     if (identity.totpSince !== null) throw alreadyThere()
     if (identity.totpSealed === null)
       throw new StoreFailure('invalid-state', 'No key waits to be confirmed: begin again')
@@ -123,10 +127,7 @@ export async function confirmAuthenticator(
     }
     const data = { totpSince: now(), totpUsed: period }
     await tx.identity.update({ where: { id: identity.id }, data })
-    await note(tx, services, session, actor, {
-      action: 'factor.authenticator-added',
-      what: t('An authenticator app was added.'),
-    })
+    await note(actor, 'factor.authenticator-added', t('An authenticator app was added.'))
     return afterAdding(tx, services, session, identity, actor)
   })
 }
@@ -150,13 +151,12 @@ async function afterAdding(
 
 /** Removes the authenticator app; with the last factor, the recovery codes. Throws where there is none (404). */
 export async function removeAuthenticator(services: FactorServices, session: Session, actor: Actor): Promise<void> {
-  await changing(services, session, async (tx, { id, totpSince, passkeySince }) => {
+  await changing(services, session, async (tx, { id, totpSince, passkeySince }, note) => {
     if (totpSince === null) throw new StoreFailure('not-found', 'There is no authenticator app')
     const data = { totpSealed: null, totpSince: null, totpUsed: null }
     await tx.identity.update({ where: { id }, data })
     if (passkeySince === null) await afterLast(tx, id)
-    const about = { action: 'factor.authenticator-removed', what: t('The authenticator app was removed.') } as const
-    await note(tx, services, session, actor, about)
+    await note(actor, 'factor.authenticator-removed', t('The authenticator app was removed.'))
   })
 }
 
@@ -167,14 +167,11 @@ async function afterLast(tx: Transaction, identityId: number): Promise<void> {
 
 /** Replaces the recovery codes and returns the new ones. Throws where there is no factor that they could replace (409). */
 export async function newRecoveryCodes(services: FactorServices, session: Session, actor: Actor): Promise<string[]> {
-  return changing(services, session, async (tx, { id, totpSince, passkeySince }) => {
+  return changing(services, session, async (tx, { id, totpSince, passkeySince }, note) => {
     if (totpSince === null && passkeySince === null) {
       throw new StoreFailure('invalid-state', 'Recovery codes come with a second factor: set one up first')
     }
-    await note(tx, services, session, actor, {
-      action: 'factor.codes-renewed',
-      what: t('New recovery codes were made.'),
-    })
+    await note(actor, 'factor.codes-renewed', t('New recovery codes were made.'))
     return renewCodes(tx, services.secrets, id)
   })
 }
@@ -203,7 +200,7 @@ export async function addPasskey(
   const { now } = services
   const { Name, Credential } = readInput(newPasskey, input)
   const made = await verifyNewPasskey(services, identityOf(session), Credential)
-  return changing(services, session, async (tx, identity) => {
+  return changing(services, session, async (tx, identity, note) => {
     const { id: identityId } = identity
     if ((await tx.passkey.count({ where: { identityId } })) >= PASSKEYS_MAX) throw tooMany()
     const createdAt = now()
@@ -213,8 +210,7 @@ export async function addPasskey(
     }
     const passkeySince = identity.passkeySince ?? createdAt
     await tx.identity.update({ where: { id: identityId }, data: { passkeySince } })
-    const about = { action: 'factor.passkey-added', details: { name: Name } } as const
-    await note(tx, services, session, actor, { ...about, what: t('The passkey “{name}” was added.', { name: Name }) })
+    await note(actor, 'factor.passkey-added', t('The passkey “{name}” was added.', { name: Name }), { name: Name })
     return afterAdding(tx, services, session, identity, actor)
   })
 }
@@ -227,7 +223,7 @@ export async function removePasskey(
   actor: Actor,
 ): Promise<void> {
   const { identityId } = identityOf(session)
-  await changing(services, session, async (tx, { totpSince }) => {
+  await changing(services, session, async (tx, { totpSince }, note) => {
     const passkey = await tx.passkey.findFirst({ where: { id, identityId }, select: { name: true } })
     if (!passkey) throw new StoreFailure('not-found', 'You have no such passkey', { field: 'Passkey' })
     await tx.passkey.delete({ where: { id } })
@@ -235,24 +231,6 @@ export async function removePasskey(
       await tx.identity.update({ where: { id: identityId }, data: { passkeySince: null } })
       if (totpSince === null) await afterLast(tx, identityId)
     }
-    const about = { action: 'factor.passkey-removed', details: { name: passkey.name } } as const
-    await note(tx, services, session, actor, {
-      ...about,
-      what: t('The passkey “{name}” was removed.', { name: passkey.name }),
-    })
+    await note(actor, 'factor.passkey-removed', t('The passkey “{name}” was removed.', passkey), passkey)
   })
-}
-
-/** Writes a change to the audit log and to the person. Beyond the bounds of mails there is none. */
-async function note(
-  tx: Transaction,
-  services: FactorServices,
-  session: Session,
-  actor: Actor,
-  { action, what, details = {} }: { action: AuditAction; what: Text; details?: { readonly name?: string } },
-): Promise<void> {
-  const { now } = services
-  const { person } = session
-  await recordAudit(tx, now, { actor, action, target: person.email, ...ownerOf(person), details })
-  await notifyPerson(tx, services, session, actor, { kind: 'factor-changed', data: { what, at: now() } })
 }

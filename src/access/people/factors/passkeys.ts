@@ -34,10 +34,8 @@ const TIMEOUT_MS = 300_000
 const ALGORITHMS = [-8, -7, -257]
 
 /** Who is asked for a passkey, and what for. `identityId` null: nobody knows yet who signs in. */
-export interface Asking {
+export type Asking = Pick<NewChallenge, 'kind' | 'identityId'> & {
   readonly purpose: Exclude<Purpose, 'second-factor' | 'passkey-new'>
-  readonly kind: AccountKind
-  readonly identityId: number | null
 }
 
 /** A passkey alone replaces password and factor, so the device must have made sure of its owner. */

@@ -11,6 +11,7 @@ import {
   type ShownFactor,
   tableOf,
 } from '../enter.ts'
+import { fieldFault } from '../passwords.ts'
 import type { AccountKind, Client } from '../sessions.ts'
 import { countFactorTry, deviceOf, forgetFactorFailures, takeAttempt } from '../sign-in-delay.ts'
 import { useTotp } from './authenticator.ts'
@@ -27,8 +28,6 @@ export type FactorStepServices = EnterServices & { readonly throttle: Throttle }
 export interface Waiting extends Client {
   readonly kind: AccountKind
   readonly token: string
-  /** The browser's device cookie. */
-  readonly devices?: string | undefined
 }
 
 /** Whose second factor a sign-in waits for, and whether that person has passkeys. Null: none waits, or it has waited too long. */
@@ -69,8 +68,7 @@ async function useCode(
 ): Promise<ShownFactor> {
   if (await useTotp(tx, services, identityId, typed)) return 'authenticator'
   if (await useRecoveryCode(tx, services.secrets, identityId, typed)) return 'recovery code'
-  const problem = 'is wrong, or was used already'
-  throw new StoreFailure('unauthorized', `Code ${problem}`, { field: 'Code', faults: [{ field: 'Code', problem }] })
+  throw fieldFault('Code', 'is wrong, or was used already', 'unauthorized')
 }
 
 /** Makes what the browser needs to ask for a passkey of the person whose sign-in waits. */
@@ -114,12 +112,7 @@ async function finish(
   })
 }
 
-function enterBy(
-  tx: Transaction,
-  services: FactorStepServices,
-  entry: LockedEntry,
-  client: Client & { readonly devices?: string | undefined },
-) {
+function enterBy(tx: Transaction, services: FactorStepServices, entry: LockedEntry, client: Client) {
   const account = { kind: entry.kind, email: entry.first.lowered }
   const isKnown = deviceOf(services.secrets, client.devices, account) !== null
   return enter(tx, services, entry, { ...client, isKnown })

@@ -40,21 +40,20 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
     const store = await storeById(db, named.storeId)
     const orderDate = { gte: orderPagesSince(services, now()) }
     const order = await findOrder(services, store, { id: named.id, orderDate }, { shippingAddress: nameAndTown })
-    return { store, order: { ...order, comments: '' } }
+    return { ...order, comments: '' }
   }
 
   app.get('/order/:token', { config: { roles: ['anyone'] } }, async (request, reply) => {
-    const found = await read(request).catch((error) => {
+    const order = await read(request).catch((error) => {
       if (error instanceof StoreFailure && error.code === 'not-found') return null
       throw error
     })
-    if (found === null) {
+    if (order === null) {
       const message = 'There is no order at this address, or its page has ended. Ask the shop about your order'
       throw new StoreFailure('not-found', message)
     }
-    const { store, order } = found
-    if (!wantsHtml(request)) return detailsRecord(order, store)
-    return sendPage(reply, await orderPage(order, store))
+    if (!wantsHtml(request)) return detailsRecord(order)
+    return sendPage(reply, await orderPage(order))
   })
 }
 

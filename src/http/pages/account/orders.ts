@@ -9,12 +9,13 @@ import { t } from '../../../foundation/texts/text.ts'
 import { writeDate } from '../../../foundation/values/dates.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
-import { readStatusTexts, type StatusTexts } from '../../../shop/resources/order-statuses/status-texts.ts'
+import { listStatuses } from '../../../shop/resources/order-statuses/status-texts.ts'
 import { orderFigures } from '../../../shop/resources/orders/figures.ts'
 import { descriptionLines } from '../../../shop/resources/orders/line-description.ts'
 import { type OrderRecord, orders } from '../../../shop/resources/orders/orders.ts'
 import { readParcels } from '../../../shop/resources/orders/parcels.ts'
 import { effectIn, paymentsOf } from '../../../shop/resources/orders/payments.ts'
+import { readStatedTaxes } from '../../../shop/resources/orders/proposals.ts'
 import { readRefunds } from '../../../shop/resources/orders/refunds.ts'
 import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
@@ -23,7 +24,7 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import { readIds, wholeNumber } from '../../server/json/parameters.ts'
-import { type Chip, paymentChips } from '../records/order-words.ts'
+import { type Chip, paymentChips, statusName } from '../records/order-words.ts'
 import { returnsOf } from '../shop/orders/returns.ts'
 import { creditNoteOf, noteOf, slipPage } from '../shop/orders/slips.ts'
 
@@ -46,7 +47,7 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       orderBy: { id: 'desc' },
       take: PAGE_LENGTH + 1,
     })
-    const statuses = await readStatusTexts({ db: services.db, store })
+    const statuses = await listStatuses(services.db, store.id)
     const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses))
     const older = rows.length > PAGE_LENGTH ? `/account?before=${shown.at(-1)?.id}` : null
     if (!wantsHtml(request)) {
@@ -62,9 +63,9 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
   get('/account/orders/:id', async (request, reply) => {
     const { id: customerId, store } = personOf(request, 'customer')
     const where = { id: readIds(request.params, 'id').id, customerId }
-    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }), store)
+    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, store, where, { shippingAddress }))
     const order = await findOrder(services, store, where, languageFor(request).format)
-    return sendPage(reply, await orderPage(order, store))
+    return sendPage(reply, await orderPage(order))
   })
 
   const own = async (request: FastifyRequest) => {
@@ -85,30 +86,28 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
 }
 
 /** The page of an order, with what was paid, sent back and refunded, which only a page reads. */
-export async function orderPage(order: ShownOrder, store: Customer['store']): Promise<HtmlPage> {
+export async function orderPage(order: ShownOrder): Promise<HtmlPage> {
   const { caller, record } = order
-  const moved = record.TransactionList.filter((transaction) => effectIn(transaction) !== null)
-  const paid = moved.filter((transaction) => effectIn(transaction) === 'paid')
-  const isPaidAlone = paid.length === record.TransactionList.length
-  const [logo, { returns }, refunds] = await Promise.all([
-    readLogoAddress(caller.db, store.id),
+  const { db, store } = caller
+  const payments = record.TransactionList.filter((transaction) => effectIn(transaction) === 'paid')
+  const isPaidAlone = payments.length === record.TransactionList.length
+  const [logo, { returns }, refunds, taxes] = await Promise.all([
+    readLogoAddress(db, store.id),
     returnsOf(caller, order.id),
     isPaidAlone ? [] : readRefunds(caller, order.id),
+    readStatedTaxes(caller, [order.id]),
   ])
   return {
     template: '/pages/account/order',
     title: t('Order {number} · {store}', { number: order.invoice, store: store.name }),
     data: {
       order,
+      tax: taxes.get(order.id),
       store,
       logo,
       returns: returns.toReversed(),
-      payments: paid.map(({ TransactionDateTime: date, TransactionMethod: method, TransactionAmount: amount }) => ({
-        date,
-        method,
-        amount,
-      })),
-      refunds: refunds.map((refund) => ({ ...noteOf(record, refund, store.currency), id: refund.id })),
+      payments,
+      refunds: refunds.map((refund) => noteOf(record, refund, store.currency)),
     },
   }
 }
@@ -137,14 +136,23 @@ function seenStatus(statusId: number, payment: PaymentState): number {
 /** To a customer, money that a payment service has reserved is not owed. */
 const authorised: Chip = { text: t('Payment authorised'), tone: 'ok' }
 
-/** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
-function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: StatusTexts) {
+type Statuses = Awaited<ReturnType<typeof listStatuses>>
+
+/** The merchant's text of the status that a customer sees, and how a page says it in the reader's language. */
+function statusOf(statuses: Statuses, statusId: number, payment: PaymentState) {
+  const seen = seenStatus(statusId, payment)
+  const status = statuses.find(({ id }) => id === seen)
+  return { status: status?.text ?? '', statusName: status ? statusName(status) : t('unknown') }
+}
+
+/** Returns an order as its customer sees it, amounts in the store's currency. */
+function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: Statuses) {
   const payment = row.payment as PaymentState
   return {
+    ...statusOf(statuses, row.statusId, payment),
     id: row.id,
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
     date: row.orderDate,
-    status: statuses.textOf(seenStatus(row.statusId, payment)),
     payment: row.paidOnline && isOwed(payment) && row.transactions.length > 0 ? authorised : paymentChips[payment],
     total: row.orderAmount.toNumber(),
   }
@@ -173,15 +181,11 @@ export async function findOrder(
   format: Pick<Format, 'shippingAddress'>,
 ) {
   const { row, caller, record } = await readOrder(services, store, where)
-  const [statuses, trackingOf] = await Promise.all([
-    readStatusTexts({ db: services.db, store }),
-    readTracking(caller, record),
-  ])
-  const payments = paymentsOf(record)
+  const [statuses, trackingOf] = await Promise.all([listStatuses(services.db, store.id), readTracking(caller, record)])
   const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
     method: shipment.ShipmentMethodName,
-    status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, row.payment as PaymentState)),
+    ...statusOf(statuses, shipment.ShipmentOrderStatus, row.payment as PaymentState),
     /** As entered. Empty: not shipped yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
@@ -191,11 +195,9 @@ export async function findOrder(
   return {
     caller,
     record,
+    ...paymentsOf(record),
     ...orderOf(row, statuses),
     ...figures,
-    paid: payments.paid,
-    refunded: payments.refunded,
-    net: payments.net,
     shipments,
     /** The same as people count them. */
     parcels: (await readParcels(caller, record, figures.lines)).flatMap(({ shipment, ...parcel }) =>
@@ -217,9 +219,9 @@ function orderRecord({ id, invoice, date, status, total }: ReturnType<typeof ord
   }
 }
 
-export function detailsRecord(order: ShownOrder, store: Customer['store']) {
+export function detailsRecord(order: ShownOrder) {
   return {
-    ...orderRecord(order, store),
+    ...orderRecord(order, order.caller.store),
     Subtotal: order.subtotal,
     ShippingCost: order.shipping,
     OrderDiscount: order.discount,

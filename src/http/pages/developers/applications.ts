@@ -8,11 +8,10 @@ import {
   deleteOwnApplication,
   findOwnApplication,
   listOwnApplications,
-  listUsingStores,
   newOwnApplication,
   type OwnApplicationServices,
-  type UsingStore,
 } from '../../../access/applications/own/own-applications.ts'
+import { listUsingStores, type UsingStore } from '../../../access/applications/own/own-calls.ts'
 import { samePrivileges } from '../../../access/applications/privileges.ts'
 import type { MailServices } from '../../../access/mail/write.ts'
 import { t } from '../../../foundation/texts/text.ts'
@@ -147,8 +146,7 @@ export const usingStoreRoutes = [
     answers: { 200: many('The stores, longest subscribed first.', usingStore, { Link: ref('headers', 'Link') }) },
     // Programs follow the header Link, browsers a link.
     run: async ({ request, reply, ids, query: { limit, cursor } }, services: StoresServices) => {
-      const page = await listUsingStores(services, ownIn(request), { limit, after: cursor })
-      const { application, stores, next } = page
+      const { application, stores, next } = await listUsingStores(services, ownIn(request), { limit, after: cursor })
       const nextAddress = next && `/developers/applications/${ids.id}/stores?limit=${limit}&cursor=${next}`
       if (!wantsHtml(request)) {
         if (nextAddress) reply.header('link', `<${services.config.publicUrl}${nextAddress}>; rel="next"`)

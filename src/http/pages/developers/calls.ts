@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LISTED_MAX, type LoggedCall } from '../../../access/applications/calls/call-log.ts'
-import { type CalledStore, listCalledStores, listOwnCalls } from '../../../access/applications/own/own-calls.ts'
+import { listOwnCalls, listUsingStores, type UsingStore } from '../../../access/applications/own/own-calls.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
@@ -23,7 +23,7 @@ const answered = {
   Message: z.string().describe('What was wrong; empty where nothing was. Of a 401 it has the reason.'),
 }
 
-const calledStore = record<CalledStore>('CalledStore')({
+const calledStore = record<UsingStore>('CalledStore')({
   Id: id.describe('As in the list of stores that use the application.'),
   Name: z.string().describe('The name of the store as its customers read it.'),
   SecureURL: z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
@@ -81,7 +81,7 @@ export const callRoutes = [
     query: storesQuery,
     answers: { 200: many('The stores, longest subscribed first.', calledStore, { Link: ref('headers', 'Link') }) },
     run: async ({ request, reply, ids, query: { limit, cursor } }, services: StoresServices) => {
-      const { application, stores, next } = await listCalledStores(services, ownIn(request), { limit, after: cursor })
+      const { application, stores, next } = await listUsingStores(services, ownIn(request), { limit, after: cursor })
       const nextAddress = next && `/developers/applications/${ids.id}/calls?limit=${limit}&cursor=${next}`
       if (!wantsHtml(request)) {
         if (nextAddress) reply.header('link', `<${services.config.publicUrl}${nextAddress}>; rel="next"`)

@@ -71,9 +71,9 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
 
 /** Opens a store, and invites its owner in the same transaction. */
 async function openStore(services: StorePagesServices, request: FastifyRequest, reply: FastifyReply) {
-  const { Name, SecureURL, Currency, TimeZone, Email } = formOf(request)
+  const { Name, SecureURL, Currency, TimeZone, Country, Email } = formOf(request)
   const optional = { ...(Currency !== '' && { Currency }), ...(TimeZone !== '' && { TimeZone }) }
-  const given = readInput(unownedStore, { Name, SecureURL, ...optional })
+  const given = readInput(unownedStore, { Name, SecureURL, Country, ...optional })
   const owner = { ...readInput(ownerOnly, { Email }), Role: 'owner' }
   const { store, invitation } = await inTransaction(services.db, async (tx) => {
     const store = await createUnownedStore({ ...services, db: tx }, given, actorOf(request))
@@ -84,10 +84,10 @@ async function openStore(services: StorePagesServices, request: FastifyRequest, 
 
 async function saveSettings(services: StorePagesServices, request: FastifyRequest): Promise<string> {
   const sent = formOf(request)
-  const { Name, SecureURL, Currency, TimeZone } = sent
+  const { Name, SecureURL, Currency, TimeZone, Country } = sent
   const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
-  const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent, writingOf(request)) }
-  const given = readInput(changedStore, members)
+  const Throttle = limitIn(sent, writingOf(request))
+  const given = readInput(changedStore, { Name, SecureURL, SecureURLs, Currency, TimeZone, Country, Throttle })
   await updateStore(services, idIn(request), given, actorOf(request))
   return `${home}/${idIn(request)}?notice=settings-saved`
 }
@@ -136,13 +136,14 @@ function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = 
 async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
   const id = idIn(request)
   const store = await storeWithKey(services, id)
-  const { name, secureUrl, furtherUrls, currency, timeZone, throttle, createdAt, userKeyBroughtAt } = store
+  const { name, secureUrl, furtherUrls, currency, timeZone, country, throttle, createdAt, userKeyBroughtAt } = store
   const settings = {
     Name: name,
     SecureURL: secureUrl,
     SecureURLs: furtherUrls.join('\n'),
     Currency: currency,
     TimeZone: timeZone,
+    Country: country,
     ...limitValues(throttle, writingOf(request)),
   }
   const contents = await contentsOf(services, id)

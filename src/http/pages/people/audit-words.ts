@@ -2,9 +2,10 @@ import { type AuditAction, auditActions } from '../../../access/audit/actions.ts
 import type { AuditEntry } from '../../../access/audit/audit.ts'
 import { isLocale, locales } from '../../../foundation/texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../../foundation/texts/text.ts'
-import { auditMembers } from '../../../shop/resources/return-lists/update-lists.ts'
+import { auditMembers } from '../../../shop/resources/name-lists/name-lists.ts'
 import { OPERATOR } from '../../../shop/staff/invitations.ts'
 import { privilegeName, roleName } from '../../../shop/staff/names.ts'
+import type { Codes } from '../records/codes.ts'
 
 const nameless: Readonly<Record<AuditEntry['actorKind'], Text>> = {
   operator: t('The operator'),
@@ -28,8 +29,8 @@ export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'a
 /** For whom details are said, and the zone of their dates. */
 interface Words extends Reader {
   readonly timeZone: string
-  /** What numbers name, by the name of the member; one without a name stays. */
-  readonly named?: Readonly<Record<string, ReadonlyMap<number, Phrase>>> | undefined
+  /** What numbers of the store's lists name. */
+  readonly codes?: Codes | undefined
 }
 
 /** Such as `forced; reason: no answer within 10 s`, of at most 300 characters. Empty: no details. */
@@ -57,7 +58,6 @@ const names: Readonly<Record<string, Text>> = {
   callbackUrl: t('callback address'),
   cartApiAddresses: t('cartAPI from'),
   cartApiEnabled: t('cartAPI'),
-  carriers: t('carriers'),
   caughtUp: t('sent later'),
   changed: t('changed'),
   country: t('country'),
@@ -122,8 +122,15 @@ const meanings: Readonly<Record<string, Readonly<Record<string, Text>>>> = {
   },
 }
 
-/** Their numbers name something. */
-const identifying = new Set<string>(['methods', 'status', 'statuses', ...Object.values(auditMembers)])
+/** Whose numbers lists of the store name, as those of these fields of records. */
+export const codedMembers: ReadonlyMap<string, string> = new Map([
+  ['status', 'OrderStatusID'],
+  ['statuses', 'OrderStatusID'],
+  [auditMembers['payment-methods'], 'BillingPaymentMethodID'],
+  [auditMembers.reasons, 'RMAReasonID'],
+  [auditMembers.methods, 'RMAMethodID'],
+  [auditMembers.statuses, 'RMAStatusID'],
+])
 
 const access: Readonly<Record<string, Text>> = {
   'read,write': t('read and change'),
@@ -142,7 +149,7 @@ function nameInWords(name: string, { say }: Words): string {
 }
 
 function valueInWords(value: unknown, words: Words, name: string): string {
-  const { say, format, named = {} } = words
+  const { say, format, codes } = words
   if (Array.isArray(value)) {
     const said = value.map((each) =>
       name === 'changed' ? nameInWords(String(each), words) : valueInWords(each, words, name),
@@ -151,7 +158,8 @@ function valueInWords(value: unknown, words: Words, name: string): string {
   }
   if (value === null) return noneInWords(words, name)
   if (typeof value === 'number') {
-    return identifying.has(name) ? say(entryOf(named, name)?.get(value) ?? String(value)) : format.number(value)
+    const path = codedMembers.get(name)
+    return path === undefined ? format.number(value) : say(codes?.textAt(path, value) ?? String(value))
   }
   if (typeof value !== 'object') return textInWords(String(value), words, name)
   const { from, to, ...rest } = value as Record<string, unknown>

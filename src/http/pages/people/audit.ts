@@ -4,11 +4,8 @@ import { type AuditAction, auditActions } from '../../../access/audit/actions.ts
 import { type AuditEntry, type AuditOf, listAudit } from '../../../access/audit/audit.ts'
 import type { Person } from '../../../access/people/sessions.ts'
 import type { Db } from '../../../foundation/database/client.ts'
-import { type Phrase, t } from '../../../foundation/texts/text.ts'
+import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
-import { listPaymentMethods } from '../../../shop/resources/payment-methods/update-methods.ts'
-import { readReturnList, returnListNames } from '../../../shop/resources/return-lists/return-lists.ts'
-import { auditMembers } from '../../../shop/resources/return-lists/update-lists.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { languageFor, wantsHtml } from '../../html/request.ts'
@@ -16,8 +13,8 @@ import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/json/parameters.ts'
-import { listStatusNames } from '../records/order-words.ts'
-import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
+import { type Codes, readCodes } from '../records/codes.ts'
+import { actionInWords, actorInWords, codedMembers, detailsInWords } from './audit-words.ts'
 
 const LIMIT_DEFAULT = 50
 const ID_MAX = 9_999_999_999
@@ -96,43 +93,27 @@ export async function auditPage(
     return entries
   }
   const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
-  const named = await namesByStore(services.db, entries)
+  const codes = await codesByStore(services.db, entries)
   const words = { ...languageFor(reply.request), timeZone }
   const rows = entries.map((entry) => ({
     ...entry,
     who: actorInWords(entry),
     what: actionInWords(entry.action),
-    more: detailsInWords(entry.details, { ...words, named: named.get(entry.storeId) }),
+    more: detailsInWords(entry.details, { ...words, codes: codes.get(entry.storeId) }),
   }))
   const data = { rows, older, isFirst: before === undefined }
   return sendPage(reply, { template: '/pages/people/audit', title: t('Audit log'), data })
 }
 
 /** What details name by number, by the store: an operator reads entries of many. */
-async function namesByStore(db: Db, entries: readonly AuditEntry[]) {
-  const found = new Map<number | null, Awaited<ReturnType<typeof namesIn>>>()
+async function codesByStore(db: Db, entries: readonly AuditEntry[]) {
+  const found = new Map<number | null, Codes>()
   for (const [id, ofStore] of Map.groupBy(entries, ({ storeId }) => storeId)) {
-    if (id !== null) found.set(id, await namesIn({ db, store: { id } }, ofStore))
+    const members = ofStore.flatMap(({ details }) => Object.keys(details))
+    const paths = members.flatMap((member) => codedMembers.get(member) ?? [])
+    if (id !== null && paths.length > 0) found.set(id, await readCodes({ db, store: { id } }, paths))
   }
   return found
-}
-
-/** The names of the order statuses, payment methods and reasons, compensations and statuses of returns that changes of a store's settings give by number. */
-async function namesIn(reader: Parameters<typeof readReturnList>[0], entries: readonly AuditEntry[]) {
-  const { db, store } = reader
-  const has = (action: AuditEntry['action']) => entries.some((entry) => entry.action === action)
-  const statuses = has('order-statuses.changed') ? await listStatusNames(db, store.id) : []
-  const methods = has('payment-methods.changed') ? await listPaymentMethods(db, store.id) : []
-  const ofReturns = has('return-lists.changed') ? returnListNames : []
-  const returnNames = ofReturns.map(async (list) => {
-    const codes = await readReturnList(reader, list)
-    return [auditMembers[list], new Map<number, Phrase>(codes.map(({ id, name }) => [id, name]))] as const
-  })
-  return {
-    ...Object.fromEntries(await Promise.all(returnNames)),
-    statuses: new Map<number, Phrase>(statuses.map(({ id, text }) => [id, text])),
-    methods: new Map<number, Phrase>(methods.map(({ id, name }) => [id, name])),
-  }
 }
 
 function ownerOf(person: Person | null): AuditOf {

@@ -26,7 +26,7 @@ interface FactorStep {
   readonly kind: AccountKind
   /** Such as `/admin`. */
   readonly path: string
-  readonly clientOf: (request: FastifyRequest) => Client & { readonly devices?: string | undefined }
+  readonly clientOf: (request: FastifyRequest) => Client
   readonly begin: (reply: FastifyReply, opened: EnteredSession) => Promise<unknown>
   readonly signInPage: (request: FastifyRequest) => HtmlPage
 }

@@ -133,21 +133,12 @@ export function signUpPages(app: FastifyInstance, services: SignUpServices, area
   })
 
   const enter = async (request: FastifyRequest, reply: FastifyReply) => {
-    const sent = sentBy(request)
-    const opened = await signUpDeveloper(services, withoutNext(sent), deviceOf(request))
-    return beginSession(services, area, reply, opened)
+    return beginSession(services, area, reply, await signUpDeveloper(services, sentBy(request), deviceOf(request)))
   }
   form(signUpAddress, enter, (request) => {
     const sent = sentBy(request)
     return signUpPage({ Email: textIn(sent, 'Email'), next: nextAddress(sent, area.path) })
   })
-}
-
-/** Removes `next`, which belongs to the page. */
-function withoutNext(sent: unknown): unknown {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent
-  const { next, ...input } = sent as Record<string, unknown>
-  return input
 }
 
 /** The client that a session is opened for. */

@@ -1,18 +1,17 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
-import { listPaymentMethods } from '../../../shop/resources/payment-methods/update-methods.ts'
 import {
   type Code,
-  type ReturnListName,
-  readReturnList,
+  type NameListName,
+  readNames,
   readUsedNumbers,
-} from '../../../shop/resources/return-lists/return-lists.ts'
+} from '../../../shop/resources/name-lists/name-lists.ts'
 import { listStatusNames } from './order-words.ts'
 import type { Parts, Value } from './services.ts'
 
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
 
-type Reader = Pick<Caller, 'db' | 'store'>
+type Reader = Pick<Caller, 'db'> & { readonly store: Pick<Caller['store'], 'id'> }
 
 /** A list of the store. */
 interface Kind {
@@ -28,27 +27,18 @@ const statuses: Kind = {
     (await listStatusNames(db, store.id)).map(({ id, text, visible }) => ({ id, name: text, visible })),
   unnamed: (number) => t('Status {number}', { number }),
 }
-const paymentMethods: Kind = {
-  read: ({ db, store }) => listPaymentMethods(db, store.id),
-  unnamed: (number) => t('Payment method {number}', { number }),
-}
-
-function ofReturns(list: ReturnListName, unnamed: Kind['unnamed']): Kind {
-  return {
-    read: (reader) => readReturnList(reader, list),
-    readUsed: (reader) => readUsedNumbers(reader, list),
-    unnamed,
-  }
+function ofNames(list: NameListName, unnamed: Kind['unnamed']): Kind {
+  return { read: (reader) => readNames(reader, list), readUsed: (reader) => readUsedNumbers(reader, list), unnamed }
 }
 
 /** By the wire names of the fields, in whatever record they are. */
 const kindOf: Readonly<Record<string, Kind>> = {
   OrderStatusID: statuses,
   ShipmentOrderStatus: statuses,
-  BillingPaymentMethodID: paymentMethods,
-  RMAReasonID: ofReturns('reasons', (number) => t('Reason {number}', { number })),
-  RMAMethodID: ofReturns('methods', (number) => t('Compensation {number}', { number })),
-  RMAStatusID: ofReturns('statuses', (number) => t('Status {number}', { number })),
+  BillingPaymentMethodID: ofNames('payment-methods', (number) => t('Payment method {number}', { number })),
+  RMAReasonID: ofNames('reasons', (number) => t('Reason {number}', { number })),
+  RMAMethodID: ofNames('methods', (number) => t('Compensation {number}', { number })),
+  RMAStatusID: ofNames('statuses', (number) => t('Status {number}', { number })),
 }
 
 type Choices = readonly (readonly [value: string, text: Phrase])[]

@@ -8,21 +8,30 @@ import { decimalsOf } from '../../../foundation/values/currency.ts'
 import { disarm } from '../../../shop/csv/lines/cells.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { languageFor, textIn } from '../../html/request.ts'
-import { fileTypes } from './files.ts'
 
-/** How a CSV file is written. */
-export interface CsvForm {
-  readonly headings: keyof typeof headings
-  readonly separator: keyof typeof separators
-  readonly decimal: keyof typeof decimals
+/** The files that a list can be taken along as. */
+export const fileTypes = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+} as const
+
+/** The addresses of the list at `path` as a file, with these filters, for the template of the same name. */
+export function filesOf(path: string, asked: Readonly<Record<string, string>>) {
+  return Object.keys(fileTypes).map((format) => ({
+    address: `${path}/export?${new URLSearchParams({ ...asked, format })}`,
+    name: format.toUpperCase(),
+  }))
 }
 
-/** What an address may say about it, and its words on pages. */
-const headings = { words: t('In words'), names: t('As programs name them') } as const
-const separators = { comma: t('Comma'), semicolon: t('Semicolon'), tab: t('Tab') } as const
-const decimals = { point: t('Point: 12.50'), comma: t('Comma: 12,50') } as const
+/** What an address may say about how a CSV file is written, and its words on pages. */
+export const csvChoices = {
+  headings: { words: t('In words'), names: t('As programs name them') },
+  separator: { comma: t('Comma'), semicolon: t('Semicolon'), tab: t('Tab') },
+  decimal: { point: t('Point: 12.50'), comma: t('Comma: 12,50') },
+} as const
 
-export const csvChoices = { headings, separator: separators, decimal: decimals } as const
+/** How a CSV file is written. */
+export type CsvForm = { readonly [Name in keyof typeof csvChoices]: keyof (typeof csvChoices)[Name] }
 
 const separatorSigns = { comma: ',', semicolon: ';', tab: '\t' } as const
 

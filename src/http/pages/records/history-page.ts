@@ -88,11 +88,9 @@ export async function storeHistoryPage({ caller, query }: PageRequest): Promise<
 
 /** Returns the filters of the address, as they were typed and as they are read. Throws (400) for one that cannot be. */
 function askedIn(query: unknown, { privileges, store: { timeZone } }: Caller) {
-  const names = ['by', 'of', 'field', 'from', 'to'] as const
-  const typed = Object.fromEntries(names.map((name) => [name, textIn(query, name).trim()])) as Record<
-    (typeof names)[number],
-    string
-  >
+  const textOf = (name: string) => textIn(query, name).trim()
+  const dates = { from: textOf('from'), to: textOf('to') }
+  const typed = { by: textOf('by'), of: textOf('of'), field: textOf('field'), ...dates }
   const readable = allServices.filter(({ resource }) => mayRead(privileges, resource))
   const wanted = typed.of === '' ? readable : readable.filter(({ resource }) => resource.service === typed.of)
   if (typed.of !== '' && wanted.length === 0) throw refused('of', 'of must be the name of a service that you may read')
@@ -123,25 +121,18 @@ function askedIn(query: unknown, { privileges, store: { timeZone } }: Caller) {
 }
 
 /** What the changes of a service's records may be filtered by: its values and lists, by their paths. */
-function fieldsFor({ values, sections }: Service): (readonly [path: string, label: Text])[] {
-  const lists = sections.flatMap(({ list }) => (list === null ? [] : [[list.name, list.label] as const]))
+function fieldsFor({ values, lists }: Service): (readonly [path: string, label: Text])[] {
   const written = values.filter(({ field }) => field.access === 'rw' || field.access === 'wo')
-  return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...lists]
+  const named = lists.map(({ name, label }) => [name, label] as const)
+  return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...named]
 }
 
 const LABELS_SHOWN = 6
 
-type Counted = Readonly<Record<HistoryEntry['kind'], (count: number, records: Phrase) => Text>>
-
-const counted: Counted = {
-  create: (count, records) => t('Added {count, number} {records}', { count, records }),
-  update: (count, records) => t('Changed {count, number} {records}', { count, records }),
-  delete: (count, records) => t('Deleted {count, number} {records}', { count, records }),
-}
-const countedMore: Counted = {
-  create: (count, records) => t('Added more than {count, number} {records}', { count, records }),
-  update: (count, records) => t('Changed more than {count, number} {records}', { count, records }),
-  delete: (count, records) => t('Deleted more than {count, number} {records}', { count, records }),
+const counted: Readonly<Record<HistoryEntry['kind'], (number: Phrase, records: Phrase) => Text>> = {
+  create: (number, records) => t('Added {number} {records}', { number, records }),
+  update: (number, records) => t('Changed {number} {records}', { number, records }),
+  delete: (number, records) => t('Deleted {number} {records}', { number, records }),
 }
 
 /** The changes of one request, or of one import, as one line. */
@@ -158,7 +149,8 @@ function groupOf(caller: Caller, personOf: PersonOf, { entry, counts, changed }:
     counts: counts.map(({ recordType, kind, count }) => {
       const of = serviceOfTable(recordType)
       const records = (count === 1 ? of?.one : of?.all) ?? recordType
-      return (count >= COUNTED_MAX ? countedMore : counted)[kind](count, records)
+      const number = count >= COUNTED_MAX ? t('more than {count, number}', { count }) : t('{count, number}', { count })
+      return counted[kind](number, records)
     }),
     labels: all.slice(0, LABELS_SHOWN),
     isMore: all.length > LABELS_SHOWN,

@@ -10,14 +10,13 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { readTyped } from '../../../foundation/values/typed-number.ts'
-import { listViews } from '../../../shop/staff/list-views.ts'
+import { deleteView, listViews, saveView } from '../../../shop/staff/list-views.ts'
 import type { Writing } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { merchantOf, textIn, textsIn } from '../../html/request.ts'
-import type { PageRequest, Wire } from '../frame/request.ts'
+import type { PageRequest, Sent, Wire } from '../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
-import { csvChoices, spreadsheetForm } from './csv-form.ts'
-import { filesOf } from './files.ts'
+import { csvChoices, filesOf, spreadsheetForm } from './csv-form.ts'
 import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
@@ -80,11 +79,32 @@ export async function listPage(
   }
 }
 
+/** Keeps a view of a service's list: the filters, the order and the columns of the address. */
+export async function keepView(
+  { caller, query, typed }: Sent<PageRequest>,
+  service: Service,
+  { request }: FastifyReply,
+): Promise<string> {
+  const kept = String(new URLSearchParams(keptOf(askedIn(query, listedOf(caller.privileges, service)))))
+  const whose = { userId: merchantOf(request).id, service: service.resource.service }
+  await saveView(caller, whose, { name: textIn(typed, 'name'), query: kept })
+  return `${service.path}?${kept}&notice=view-saved`
+}
+
+export async function forgetView(
+  { caller, typed }: Sent<PageRequest>,
+  { path, resource: { service } }: Service,
+  { request }: FastifyReply,
+): Promise<string> {
+  await deleteView(caller, { userId: merchantOf(request).id, service }, textIn(typed, 'name'))
+  return `${path}?notice=view-deleted`
+}
+
 /** Reads the records of a page, and how many there are. A filter that cannot be read is shown where it was typed. */
 async function readPage(
   caller: Caller,
   { resource }: Service,
-  given: ReadAsked,
+  given: Asked,
   order: ReturnType<typeof orderOf>['order'],
 ) {
   const query: Query = new Map(Object.entries(given.filters))
@@ -130,7 +150,7 @@ async function readWords(caller: Caller, service: Service, { rows, columns }: Re
 /** The addresses of a list as it is, of its other pages and its files. What the reader is not shown is not repeated. */
 function addressesOf(
   { path }: Service,
-  given: ReadAsked,
+  given: Asked,
   { sort, columns, next }: { sort: string; columns: readonly Value[]; next: Behind | null },
 ) {
   const kept = keptOf({
@@ -152,7 +172,7 @@ function addressesOf(
 const noWords: Words = { inWords: [], choices: {}, targets: {}, textOf: () => null, toneOf: () => null }
 
 /** What an address keeps of a list, but for the page. */
-export function keptOf({ filters, sort, columns, unread = null }: Asked): Record<string, string> {
+function keptOf({ filters, sort, columns, unread }: Asked): Record<string, string> {
   return { ...filters, ...typedIn({ unread }), ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 
@@ -161,14 +181,14 @@ export interface Asked {
   readonly sort: string
   readonly columns: string
   readonly cursor: string
-  /** Why numbers that somebody typed with a comma cannot be read; the filters have what was typed. Null or absent: they were read. */
-  readonly unread?: StoreFailure | null
+  /** Why numbers that somebody typed with a comma cannot be read; the filters have what was typed. Null: they were read. */
+  readonly unread: StoreFailure | null
 }
 
 /** The member of an address that says how its numbers were typed; addresses without it have a point, whoever opens them. */
 const TYPED = 'typed'
 
-function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, string> {
+function typedIn({ unread }: Pick<Asked, 'unread'>): Record<string, string> {
   return unread === null ? {} : { [TYPED]: 'comma' }
 }
 
@@ -177,14 +197,12 @@ function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, strin
  * values, unless it compares numbers for equality, and `forbidden` for one that is not offered.
  */
 export function askedIn(query: unknown, service: Service): Asked {
-  const { unread, ...asked } = readAsked(query, service)
-  if (unread !== null) throw unread
+  const asked = readAsked(query, service)
+  if (asked.unread !== null) throw asked.unread
   return asked
 }
 
-type ReadAsked = Asked & { readonly unread: StoreFailure | null }
-
-function readAsked(query: unknown, service: Service): ReadAsked {
+function readAsked(query: unknown, service: Service): Asked {
   const { resource, filters: offered } = service
   const filters: Record<string, string> = {}
   for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {

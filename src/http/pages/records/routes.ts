@@ -13,12 +13,11 @@ import { eventsPage, kindsOf } from './events.ts'
 import { sendFile } from './export.ts'
 import { historyPage, putChangeBack, storeHistoryPage } from './history-page.ts'
 import { htmlFrame, htmlValues } from './html-frame.ts'
-import { listPage } from './list-page.ts'
+import { forgetView, keepView, listPage } from './list-page.ts'
 import { recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
 import { seenBy } from './seen.ts'
 import { canCreate, type Service } from './services.ts'
-import { forgetView, keepView } from './views.ts'
 
 type Need = 'read' | 'write' | 'take along'
 type Answer<Asked, Result> = (asked: Asked, service: Service, reply: FastifyReply) => Result

@@ -172,8 +172,8 @@ export function pickValues(of: Pick<Service, 'values'>, ...names: readonly strin
 }
 
 /** The list of a record with this name. */
-export function pickList({ sections, resource }: Service, name: string): List {
-  const found = sections.find(({ list }) => list?.name === name)?.list
+export function pickList({ lists, resource }: Service, name: string): List {
+  const found = lists.find((list) => list.name === name)
   if (!found) throw new Error(`${resource.service} has no list ${name}`)
   return found
 }

@@ -1,5 +1,5 @@
 import { type Service, services } from '../records/services.ts'
-import { categoryService } from './categories/special.ts'
+import { categoryService } from './categories/routes.ts'
 import { customerService } from './customers/special.ts'
 import { orderService, returnService } from './orders/special.ts'
 import { productService } from './products/special.ts'

@@ -7,6 +7,7 @@ import type { Log } from '../../../engine/definition/endpoints.ts'
 import { isRecord, readPatch } from '../../../engine/definition/input.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
+import type { CsvImportLine } from '../../../foundation/database/generated/client.ts'
 import { leaseEnd, leases } from '../../../foundation/database/leases.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
@@ -17,6 +18,7 @@ import { isOfRecords, type Source } from '../lines/imports.ts'
 import { BATCH_LINES_MAX, SECRET_LINES_MAX } from '../lines/limits.ts'
 import { madeIn, withIds } from '../lines/new-names.ts'
 import { type Problem, shownFieldsOf, withoutSubject } from '../lines/records.ts'
+import type { Line } from '../take-in/compare.ts'
 import { makeNames } from './make-names.ts'
 
 /** An import that this process works on. */
@@ -31,24 +33,12 @@ export interface Run {
   readonly log: Log
 }
 
-interface OpenLine {
-  readonly line: number
-  readonly outcome: 'change' | 'new'
-  readonly recordId: number | null
-  readonly body: object
-  readonly sealed: string | null
-  readonly before: object | null
-  readonly etag: string | null
-}
+type OpenLine = Pick<Line, 'line' | 'recordId' | 'body'> &
+  Pick<CsvImportLine, 'sealed' | 'etag'> & { readonly before: object | null }
 
-interface Result {
-  readonly line: number
-  readonly outcome: 'changed' | 'added' | 'failed'
-  readonly recordId: number | null
-  /** What the change has replaced; null: nothing, or it was known before. */
-  readonly before: object | null
-  readonly problems: readonly Problem[]
-}
+/** `before`: what the change has replaced; null: nothing, or it was known before. */
+type Result = Pick<Line, 'line' | 'recordId' | 'problems'> &
+  Pick<OpenLine, 'before'> & { readonly outcome: 'changed' | 'added' | 'failed' }
 
 /**
  * Makes the changes of the next lines after line `after`. Stores each line's outcome in the transaction of its change, so a process
@@ -187,7 +177,7 @@ function problemOf(failure: StoreFailure): Problem {
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
   // By the primary key: behind what this process has done, all lines are open.
   const lines = await queryRows<OpenLine>(db)`
-    SELECT "line", "outcome", "recordId", "body", "sealed", "before", "etag" FROM "CsvImportLine"
+    SELECT "line", "recordId", "body", "sealed", "before", "etag" FROM "CsvImportLine"
     WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new') AND "line" > ${after}::int
     ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`
   return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines

@@ -1,7 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { changeSet, type Member } from '../../../engine/changing/change.ts'
 import { type PlannedChange, planChanges } from '../../../engine/changing/plan-change.ts'
-import type { Resource } from '../../../engine/definition/resource.ts'
 import { announce, eventsChannel } from '../../../engine/recording/events.ts'
 import { lockInStore, locks } from '../../../foundation/database/advisory-locks.ts'
 import { execute, inStoreTransaction } from '../../../foundation/database/client.ts'
@@ -87,11 +86,10 @@ async function makeSome(
   const wanted = names.map((name, place) => ({ place, parent: above(name) ?? 0, text: name.name }))
   const find = (db: Caller['db']) => idsBelow({ ...caller, db }, { target, ...(levels && { levels }) }, wanted)
   const missing = await find(caller.db).then((found) => wanted.filter(({ place }) => !found.has(place)))
-  const plans = await plansOf(
-    caller,
-    target,
-    missing.map(({ place }) => bodies[place] ?? {}),
-  )
+  const creates = missing.map(({ place }) => ({ kind: 'create', body: bodies[place] ?? {} }) as const)
+  // Reserves ids outside of the transaction, so that nobody waits for them.
+  const plans = creates.length === 0 ? [] : await planChanges(caller, target, creates)
+  for (const planned of plans) if (planned instanceof StoreFailure) throw planned
   const made = await inStoreTransaction(caller, async (db) => {
     await holdImport(run, db)
     await lockInStore({ ...caller, db }, locks.csvNames)
@@ -113,20 +111,6 @@ async function makeSome(
   })
   announce(caller.db, eventsChannel)
   return made
-}
-
-/** Reserves ids outside of the transaction, so that nobody waits for them. */
-async function plansOf(caller: Caller, target: Resource, bodies: readonly object[]): Promise<readonly PlannedChange[]> {
-  if (bodies.length === 0) return []
-  const plans = await planChanges(
-    caller,
-    target,
-    bodies.map((body) => ({ kind: 'create', body })),
-  )
-  return plans.map((planned) => {
-    if (planned instanceof StoreFailure) throw planned
-    return planned
-  })
 }
 
 /** Renews the lease. Throws `in-progress` unless the import is still this process's. */

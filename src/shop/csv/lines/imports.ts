@@ -91,15 +91,11 @@ async function addImport(caller: Caller, resource: Resource, file: NewImport): P
     version: programVersion,
     actor,
     ...named,
-    ...(mapping && { mapping: asJson(mapping) }),
+    ...(mapping && { mapping: mapping.map((meaning) => [...meaning]) }),
     ...(change && { change }),
   }
   await db.csvImport.create({ data: { ...data, createdAt: now(), leasedUntil: leaseEnd(leases.csvReading, now) } })
   return { id, claim: 0 }
-}
-
-function asJson(mapping: readonly Meaning[]) {
-  return mapping.map((meaning) => [...meaning])
 }
 
 /** Deletes the oldest imports that nobody works on, so that there is room for another one. */
@@ -146,20 +142,14 @@ export async function addLines(
 }
 
 /** Keeps an import whose file is still arriving from being taken for given up. */
-export async function renewReading({ db, store, now }: Caller, { id, claim }: OpenReading): Promise<void> {
-  const leasedUntil = leaseEnd(leases.csvReading, now)
-  await db.csvImport.updateMany({ where: { storeId: store.id, id, claim, state: 'reading' }, data: { leasedUntil } })
+export async function renewReading({ db, store, now }: Caller, reading: OpenReading): Promise<void> {
+  const where = { storeId: store.id, ...reading, state: 'reading' }
+  await db.csvImport.updateMany({ where, data: { leasedUntil: leaseEnd(leases.csvReading, now) } })
 }
 
-async function endReading(
-  { db, store }: Caller,
-  { id, claim }: OpenReading,
-  { state, isWindows }: Ended,
-): Promise<void> {
-  await db.csvImport.updateMany({
-    where: { storeId: store.id, id, claim, state: 'reading' },
-    data: { state, leasedUntil: null, ...(isWindows && { isWindows }) },
-  })
+async function endReading({ db, store }: Caller, reading: OpenReading, ended: Ended): Promise<void> {
+  const where = { storeId: store.id, ...reading, state: 'reading' }
+  await db.csvImport.updateMany({ where, data: { ...ended, leasedUntil: null } })
 }
 
 const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
@@ -168,7 +158,7 @@ const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
 export type Said = { readonly mapping: readonly Meaning[] } | { readonly change: object }
 
 /**
- * Reads what was kept of an import by what a person has said of it, instead of what was read of it before. False: its changes are being
+ * Reads what was kept of an import by what a person has said of it, instead of what was read of it before; not where its changes are being
  * made, or were, it is being read, or it was cancelled. What `read` fails at is left to be read again.
  */
 export async function readKept(
@@ -176,13 +166,12 @@ export async function readKept(
   id: number,
   said: Said,
   read: (reading: OpenReading) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const reading = await readAgain(caller, id, said)
-  if (reading === null) return false
+  if (reading === null) return
   try {
     await read(reading)
     await endReading(caller, reading, { state: 'ready' })
-    return true
   } catch (error) {
     await endReading(caller, reading, { state: 'mapping' }).catch(() => {})
     throw error
@@ -206,7 +195,7 @@ export async function readAgain({ db, store, now }: Caller, id: number, said: Sa
       await tx.csvImportName.deleteMany({ where })
       await tx.csvImport.update({
         where: { storeId_id: { storeId: store.id, id } },
-        data: { ...unread, ...('mapping' in said ? { mapping: asJson(said.mapping) } : said) },
+        data: { ...unread, ...(said as { readonly mapping: string[][] } | { readonly change: object }) },
       })
       return found
     },
@@ -286,13 +275,7 @@ export async function cancelImport({ db, store, now }: Caller, id: number): Prom
     data: { state: 'cancelled', endedAt: now() },
   })
   if (count === 0) return
-  await forgetSecrets({ db, store }, id)
+  const unused = { storeId: store.id, importId: id, sealed: { not: null } }
+  await db.csvImportLine.updateMany({ where: unused, data: { sealed: null } })
   await forgetParts({ db, store }, id)
-}
-
-async function forgetSecrets({ db, store }: Pick<Caller, 'db' | 'store'>, importId: number): Promise<void> {
-  await db.csvImportLine.updateMany({
-    where: { storeId: store.id, importId, sealed: { not: null } },
-    data: { sealed: null },
-  })
 }

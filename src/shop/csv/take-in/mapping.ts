@@ -32,6 +32,8 @@ export interface Suggestion {
   readonly column: string
   readonly reason: string
   readonly question: string
+  /** Of two headings that seem to mean one column, that with less doubt does. */
+  readonly doubt: number
 }
 
 /** Columns of the former platform's file that no other platform names so, from which the file is known. */
@@ -85,19 +87,14 @@ function isTelling(resource: Resource, name: string): boolean {
   return isKnown && !namesOf(resource).has(lettersOf(name))
 }
 
-interface Likely extends Suggestion {
-  /** Of two headings that seem to mean one column, that with less doubt does. */
-  readonly doubt: number
-}
+const nothing: Suggestion = { column: '', reason: '', question: '', doubt: 0 }
 
-const nothing: Suggestion = { column: '', reason: '', question: '' }
-
-function formerMeaning({ formerFile }: Resource, name: string): Likely | null {
+function formerMeaning({ formerFile }: Resource, name: string): Suggestion | null {
   const [column, question] = [entryOf(formerFile?.columns, name), entryOf(formerFile?.asked, name)]
   const reason = entryOf(formerFile?.leftOut, name)
-  if (column !== undefined) return { ...nothing, column, doubt: 0 }
-  if (question !== undefined) return { ...nothing, ...question, doubt: 0 }
-  return reason === undefined ? null : { ...nothing, reason, doubt: 0 }
+  if (column !== undefined) return { ...nothing, column }
+  if (question !== undefined) return { ...nothing, ...question }
+  return reason === undefined ? null : { ...nothing, reason }
 }
 
 /** A heading may be any text, such as `constructor`. */
@@ -106,20 +103,20 @@ function entryOf<T>(table: Readonly<Record<string, T>> | undefined, name: string
 }
 
 /** What a heading means wherever it comes from. One that could be two columns is left to the person. */
-function likelyMeaning(resource: Resource, name: string): Likely {
-  if (name === '') return { ...nothing, reason: 'has no heading', doubt: 0 }
-  if (isSecret(resource, name)) return { ...nothing, reason: SECRET, doubt: 0 }
+function likelyMeaning(resource: Resource, name: string): Suggestion {
+  if (name === '') return { ...nothing, reason: 'has no heading' }
+  if (isSecret(resource, name)) return { ...nothing, reason: SECRET }
   const former = formerMeaning(resource, name)
   const own = columnsNamed(resource, name)
   const read = own.filter((column) => isTaken(column) && column.field.access !== 'wo').map((column) => column.name)
   const candidates = [...new Set([...read, ...(former?.column ? [former.column] : [])])]
   const [first, other] = candidates
   if (first !== undefined && other !== undefined) {
-    return { ...nothing, question: `It may be ${candidates.join(' or ')}.`, doubt: 0 }
+    return { ...nothing, question: `It may be ${candidates.join(' or ')}.` }
   }
-  if (read.length > 0) return { ...nothing, column: first ?? '', doubt: 0 }
+  if (read.length > 0) return { ...nothing, column: first ?? '' }
   if (former !== null) return { ...former, doubt: 1 }
-  if (own.length > 0) return { ...nothing, reason: 'is written by the platform itself', doubt: 0 }
+  if (own.length > 0) return { ...nothing, reason: 'is written by the platform itself' }
   const shown = columnsOf(resource).filter((column) => isTaken(column) && column.field.access !== 'wo')
   const named = shown.map((column) => candidateOf(column.name, column.field.label))
   return { ...nothing, column: nearestName(name, named) ?? '', doubt: 2 }

@@ -58,7 +58,7 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile) 
 }
 
 /**
- * Reads the kept rows of a file by what a person has said of its headings, and compares them with the store's records. False: its changes
+ * Reads the kept rows of a file by what a person has said of its headings, and compares them with the store's records; not where its changes
  * are being made, or were, it is being read, or it was cancelled. What fails leaves it to be read again.
  */
 export async function readMapped(
@@ -66,9 +66,9 @@ export async function readMapped(
   { id, service, headings: names, source, decimal, locale }: Import,
   meanings: readonly Meaning[],
   secrets: Secrets,
-): Promise<boolean> {
+): Promise<void> {
   const resource = resourceNamed(service)
-  return readKept(caller, id, { mapping: meanings }, async (reading) => {
+  await readKept(caller, id, { mapping: meanings }, async (reading) => {
     const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
     const batches = keptParts(caller, id, secrets)
     await readBatches(caller, { resource, headings, written: { decimal, locale }, reading }, batches)
@@ -125,17 +125,10 @@ async function* readable(batches: AsyncIterable<Row[]>, letters: Letters | null)
   }
 }
 
-interface Beginning {
-  readonly begun: Pick<Import, 'ignored' | 'source' | 'headings' | 'mapping'>
-  /** Null: a person has to say what they mean. */
-  readonly headings: Headings | null
-  /** The row of the headings. */
-  readonly first: Row
-  /** The rows behind it. */
-  readonly rest: AsyncIterable<Row>
-}
+type Begun = Pick<Import, 'ignored' | 'source' | 'headings' | 'mapping'>
 
-async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenerator<Row>): Promise<Beginning> {
+/** The `first` row, what it says, and the rows behind it. `headings` null: a person has to say what they mean. */
+async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenerator<Row>) {
   const { value } = await rows.next()
   if (value === undefined) throw new StoreFailure('malformed-body', 'The file is empty.')
   const first = value as Row
@@ -143,12 +136,8 @@ async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenera
   const names = cells.map((cell) => printable(cell.trim()))
   if (isExport(resource, names)) {
     const headings = readHeadings(caller, resource, names)
-    return {
-      begun: { ignored: [...headings.ignored], source: 'own', headings: [], mapping: null },
-      headings,
-      first,
-      rest: rows,
-    }
+    const begun: Begun = { ignored: [...headings.ignored], source: 'own', headings: [], mapping: null }
+    return { begun, headings, first, rest: rows }
   }
   const twice = repeated(names)
   const ahead = await someOf(rows)
@@ -161,17 +150,10 @@ async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenera
   }
   const { isFormer, isCertain, suggestions } = suggest(caller, resource, names)
   const meanings = suggestions.map(({ column, reason }): Meaning => [column, reason])
-  return {
-    begun: {
-      ignored: [],
-      source: isFormer ? 'former' : 'other',
-      headings: names,
-      mapping: isCertain ? meanings : null,
-    },
-    headings: isCertain ? headingsBy(caller, resource, names, { meanings, isFormer }) : null,
-    first,
-    rest: joined(ahead, rows),
-  }
+  const source = isFormer ? 'former' : 'other'
+  const begun: Begun = { ignored: [], source, headings: names, mapping: isCertain ? meanings : null }
+  const headings = isCertain ? headingsBy(caller, resource, names, { meanings, isFormer }) : null
+  return { begun, headings, first, rest: joined(ahead, rows) }
 }
 
 /** Lines of a title that programs write above the headings. */

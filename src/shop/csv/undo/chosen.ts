@@ -53,7 +53,7 @@ export async function keptIds({ db, store }: Caller, importId: number): Promise<
 }
 
 /**
- * Works out what `change` does with each of the chosen records, which changes nothing yet. False: the changes are being made, or were,
+ * Works out what `change` does with each of the chosen records, which changes nothing yet; not where the changes are being made, or were,
  * or it was cancelled. What fails leaves it to be done again.
  */
 export async function compareChosen(
@@ -61,10 +61,10 @@ export async function compareChosen(
   { id, service }: Pick<Import, 'id' | 'service'>,
   change: object,
   intend: (record: Json) => Intended,
-): Promise<boolean> {
+): Promise<void> {
   const resource = resourceNamed(service)
   const ids = await keptIds(caller, id)
-  return readKept(caller, id, { change }, async (reading) => {
+  await readKept(caller, id, { change }, async (reading) => {
     for (let from = 0; from < ids.length; from += BATCH_LINES_MAX) {
       const some = ids.slice(from, from + BATCH_LINES_MAX)
       const texts = await findJson(caller, resource, some)

@@ -2,17 +2,17 @@ import { harmless } from '../../../access/mail/render.ts'
 import type { Prepared } from '../../../access/mail/send.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { readRows } from '../../../engine/changing/write.ts'
+import type { Row } from '../../../engine/definition/stored-row.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import type { Config } from '../../../foundation/process/settings.ts'
 import { isLocale, type Language, type Locale, languageOf } from '../../../foundation/texts/language.ts'
-import { readDate } from '../../../foundation/values/dates.ts'
 import { billedTo } from '../orders/buyer.ts'
 import { orderFigures } from '../orders/figures.ts'
 import { type OrderPageServices, orderPageAddress, orderPagesSince } from '../orders/order-page.ts'
 import { type OrderRecord, orders } from '../orders/orders.ts'
 import { parcelsOf } from '../orders/parcels.ts'
-import { signedAmount } from '../orders/payments.ts'
+import { readRefunds } from '../orders/refunds.ts'
 import { invoiceOf } from '../orders/shown-invoice-number.ts'
 import { readTracking } from '../orders/tracking.ts'
 import { rmaItemList } from '../rma/items.ts'
@@ -20,8 +20,7 @@ import { readForeign, withoutLinks } from './addresses.ts'
 import type { MailKind } from './kinds.ts'
 import { filled, type MailText, readTexts } from './texts.ts'
 
-export type ComposingConfig = Pick<Config, 'mailFrom' | 'mailFromDomains' | 'publicUrl' | 'orderPageDays'>
-export type ComposingServices = OrderPageServices & { readonly config: ComposingConfig }
+export type ComposingServices = OrderPageServices & { readonly config: Pick<Config, 'mailFrom' | 'mailFromDomains'> }
 
 interface Told {
   readonly kind: MailKind
@@ -29,14 +28,14 @@ interface Told {
   /** Null: the newest of the order. */
   readonly aboutId: number | null
   /** Omitted: that of the customer. */
-  readonly locale?: Locale
+  readonly locale?: Locale | undefined
 }
 
 const SUBJECT_LENGTH_MAX = 200
 
 /**
  * Makes a mail of an order as it is now, in the language of its customer. `given`: what a person wrote; omitted: as the store has it. Null:
- * what it tells of is there no more. Throws `not-found` for an unknown order.
+ * what it tells of is there no more.
  */
 export async function compose(
   services: ComposingServices,
@@ -46,39 +45,38 @@ export async function compose(
 ): Promise<Prepared | null> {
   const { db } = caller
   const of = { storeId: caller.store.id, id: told.orderId }
-  const [json, row, store, isForeign, textOf] = await Promise.all([
+  const [json, row, store, isForeign, texts] = await Promise.all([
     getRecord(caller, orders, of.id),
-    db.order.findFirst({ where: of, select: { locale: true } }),
+    db.order.findFirstOrThrow({ where: of, select: { locale: true, orderDate: true } }),
     db.store.findUniqueOrThrow({ where: { id: of.storeId } }),
     readForeign(db, of.storeId, services.config.publicUrl),
     readTexts(db, of.storeId),
   ])
   const order: OrderRecord = JSON.parse(json)
-  const language = languageOf(told.locale ?? [row?.locale ?? '', store.documentLocale ?? ''].find(isLocale) ?? 'en-US')
+  const language = languageOf(told.locale ?? [row.locale ?? '', store.documentLocale ?? ''].find(isLocale) ?? 'en-US')
   const about = await aboutOf(caller, told, order, language)
-  if (about === null) return null
-  const { subject, body } =
-    given ?? (told.kind === 'order-message' ? { subject: '', body: '' } : textOf(told.kind, language.tag))
+  const text = given ?? texts.find(({ kind, locale }) => kind === told.kind && locale === language.tag)
+  if (about === null || text === undefined) return null
+  const hasPage = row.orderDate >= orderPagesSince(services, caller.now())
   const values = {
     order: plain(invoiceOf(order)),
     name: plain(billedTo(order)),
     total: language.format.money(order.OrderAmount, store.currency),
     shop: plain(store.name),
-    page: pageOf(services, caller, order),
+    page: (hasPage && orderPageAddress(services, of.storeId, of.id)) || '',
     ...about,
   }
+  const subject = withoutLinks(oneLine(filled(text.subject, values)), isForeign)
   return {
-    subject: withoutLinks(oneLine(filled(subject, values)), isForeign)
-      .slice(0, SUBJECT_LENGTH_MAX)
-      .toWellFormed(),
-    text: withoutLinks(`${filled(body, values)}\n\n-- \n${store.documentSeller || store.name}\n`, isForeign),
+    subject: subject.slice(0, SUBJECT_LENGTH_MAX).toWellFormed(),
+    text: withoutLinks(`${filled(text.body, values)}\n\n-- \n${store.documentSeller || store.name}\n`, isForeign),
     ...senderOf(services.config, store),
   }
 }
 
 /** The shop's name with MAIL_FROM's address, or its own where the operator lets mails come from its domain; answers go to its own. */
 function senderOf(
-  { mailFrom, mailFromDomains }: ComposingConfig,
+  { mailFrom, mailFromDomains }: ComposingServices['config'],
   { name, mailReplyTo }: { name: string; mailReplyTo: string },
 ) {
   const isOwn = mailFromDomains.includes(mailReplyTo.replace(/^.*@/, '').toLowerCase())
@@ -98,18 +96,14 @@ function plain(text: unknown): string {
   return harmless(oneLine(String(text)))
 }
 
-/** Empty: the order has no page, or none any more. */
-function pageOf(services: ComposingServices, { store, now }: Caller, { OrderID, OrderDate }: OrderRecord): string {
-  const placedAt = readDate(OrderDate, store.timeZone)?.instant.getTime() ?? 0
-  const isOver = placedAt < orderPagesSince(services, now()).getTime()
-  return isOver ? '' : (orderPageAddress(services, store.id, OrderID) ?? '')
-}
-
-async function aboutOf(caller: Caller, { kind, aboutId }: Told, order: OrderRecord, { format }: Language) {
+/** The goods that it is about, and what only its kind names. */
+async function aboutOf(caller: Caller, { kind, orderId, aboutId }: Told, order: OrderRecord, { format }: Language) {
   const { currency } = caller.store
-  const listed = (lines: readonly { quantity: number; name: unknown }[]) =>
-    lines.map(({ quantity, name }) => `${format.number(quantity)} × ${plain(name)}`).join('\n')
   const { lines } = orderFigures(order, currency)
+  const listed = (goods: readonly { quantity: number; name: unknown }[]) =>
+    goods
+      .flatMap(({ quantity, name }) => (quantity > 0 ? `${format.number(quantity)} × ${plain(name)}` : []))
+      .join('\n')
   if (kind === 'parcel-sent') {
     // The wire shows 0 for the id of an only shipment.
     const isOnly = order.ShipmentList.length === 1
@@ -117,23 +111,22 @@ async function aboutOf(caller: Caller, { kind, aboutId }: Told, order: OrderReco
       aboutId === null ? hasLeft : isOnly || shipment?.ShipmentID === aboutId,
     )
     if (!parcel?.hasLeft || parcel.shipment === null) return null
-    const code = parcel.shipment.ShipmentTrackingCode.trim()
-    const address = (await readTracking(caller, order))(parcel.shipment) ?? ''
-    return { items: listed(parcel.lines), tracking: [plain(code), address].filter(Boolean).join('\n') }
+    const address = (await readTracking(caller, order))(parcel.shipment)
+    const tracking = [plain(parcel.shipment.ShipmentTrackingCode), address].filter(Boolean).join('\n')
+    return { items: listed(parcel.lines), tracking }
   }
   if (kind === 'order-returned') {
-    const newest = { where: { storeId: caller.store.id, orderId: order.OrderID }, orderBy: { id: 'desc' } } as const
+    const newest = { where: { storeId: caller.store.id, orderId }, orderBy: { id: 'desc' } } as const
     const rows = await readRows(caller, rmaItemList, aboutId ?? (await caller.db.rma.findFirst(newest))?.id ?? 0)
-    const items = rows.map((row) => ({
-      quantity: Number(row.receivedQuantity) || Number(row.restockQuantity),
-      name: row.name,
-    }))
-    return items.length === 0 ? null : { items: listed(items.filter(({ quantity }) => quantity > 0)) }
+    const quantityOf = (row: Row) => Number(row.receivedQuantity) || Number(row.restockQuantity)
+    return rows.length === 0
+      ? null
+      : { items: listed(rows.map((row) => ({ quantity: quantityOf(row), name: row.name }))) }
   }
   if (kind !== 'order-refunded') return { items: listed(lines) }
-  const refund = order.TransactionList.findLast((each) =>
-    aboutId === null ? signedAmount(each) < 0 : each.TransactionIndexID === aboutId,
-  )
-  const amount = refund === undefined ? 0 : -signedAmount(refund)
-  return amount <= 0 ? null : { items: listed(lines), amount: format.money(amount, currency) }
+  const refund = (await readRefunds(caller, orderId)).findLast(({ id, counts }) => counts && id === (aboutId ?? id))
+  if (!refund?.amount) return null
+  const pieces = new Map(refund.items.map(({ ItemIndexID, RefundQuantity }) => [ItemIndexID, RefundQuantity]))
+  const goods = lines.map(({ id, name }) => ({ quantity: pieces.get(id) ?? 0, name }))
+  return { items: listed(goods), amount: format.money(refund.amount, currency) }
 }

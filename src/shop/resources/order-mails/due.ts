@@ -1,10 +1,9 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
-import type { Row, Stored } from '../../../engine/definition/stored-row.ts'
+import type { Row } from '../../../engine/definition/stored-row.ts'
 import { execute } from '../../../foundation/database/client.ts'
-import { exact, sum } from '../orders/amounts.ts'
 import { effectOf } from '../orders/payments.ts'
-import { transactionOf } from '../orders/refunds.ts'
+import { isOwed, type PaymentState } from '../orders/states.ts'
 import { holdsStock, isShipped, statusCancelled, statusNotCompleted } from '../orders/statuses.ts'
 import type { CausedKind } from './kinds.ts'
 
@@ -17,17 +16,14 @@ export interface Due {
   readonly orderId: number
   /** The shipment, transaction or return that it is about. Omitted: the order. */
   readonly aboutId?: number
-  /** Of `order-paid`, which is written if the order is paid now: its amount before, and whether it was paid; null: its sums say it. */
-  readonly amount?: number
-  readonly wasPaid?: boolean | null
 }
 
-/** What placing an order in this status causes. */
+/** What placing an order in this status causes: `order-paid` is written where it is paid now. */
 export function dueOfPlacing(orderId: number, statusId: number): Due[] {
   if (!holdsStock(statusId)) return []
   return [
     { kind: 'order-placed', orderId },
-    { kind: 'order-paid', orderId, wasPaid: false },
+    { kind: 'order-paid', orderId },
   ]
 }
 
@@ -38,34 +34,20 @@ export function dueOfOrder({ id: orderId, before, after }: Change, leftId: numbe
   if (before === null || to === statusNotCompleted) return []
   const { ShipmentList: parcels, TransactionList: payments } = after.lists
   const left = [...newly(isShipped, before.lists.ShipmentList, parcels), ...(leftId === null ? [] : [leftId])]
-  const refunds = newly((row) => effectIn(row) === 'refunded', before.lists.TransactionList, payments)
+  const refunds = newly((row) => effectOf(row) === 'refunded', before.lists.TransactionList, payments)
   return [
-    ...(from === statusNotCompleted ? dueOfPlacing(orderId, to) : paymentOf(orderId, before, after)),
+    ...(from === statusNotCompleted ? dueOfPlacing(orderId, to) : []),
+    ...(isOwed(before.row.payment as PaymentState) ? [{ kind: 'order-paid', orderId } as const] : []),
     ...left.map((aboutId) => ({ kind: 'parcel-sent', orderId, aboutId }) as const),
     ...refunds.map((aboutId) => ({ kind: 'order-refunded', orderId, aboutId }) as const),
     ...(to === statusCancelled && holdsStock(from) ? [{ kind: 'order-cancelled', orderId } as const] : []),
   ]
 }
 
-const effectIn = (row: Row) => effectOf(transactionOf(row))
-
 /** The ids of the rows that are so now and were not before. */
 function newly(isSo: (row: Row) => boolean, before: readonly Row[] = [], after: readonly Row[] = []): number[] {
   const were = new Set(before.filter(isSo).map(({ id }) => id))
   return after.filter((row) => isSo(row) && !were.has(row.id)).map(({ id }) => Number(id))
-}
-
-function paymentOf(
-  orderId: number,
-  { row: was, lists }: Stored,
-  { row: is, lists: { TransactionList } }: Stored,
-): Due[] {
-  const isSame = Number(was.orderAmount) === Number(is.orderAmount) && was.paidOnline === is.paidOnline
-  if (TransactionList === undefined && isSame) return []
-  const [amount, rows = []] = [Number(was.orderAmount), lists.TransactionList]
-  const paid = sum(rows.filter((row) => effectIn(row) === 'paid').map((row) => exact(Math.abs(Number(row.amount)))))
-  const known = TransactionList === undefined ? null : rows.length > 0 && paid >= exact(amount)
-  return [{ kind: 'order-paid', orderId, amount, wasPaid: (was.paidOnline === true && rows.length === 0) || known }]
 }
 
 /**
@@ -82,10 +64,9 @@ export async function writeDue({ db, store, tells, importId, now }: Caller, due:
     INSERT INTO "Mail" ("storeId", "kind", "recipient", "messageId", "subject", "state", "nextAttemptAt", "createdAt", "orderId", "aboutId")
     SELECT o."storeId", d."kind", o."billingEmail", '<' || gen_random_uuid() || ${`@${new URL(store.secureUrl).hostname}>`}, '', 'waiting',
       ${at}::timestamptz, ${at}::timestamptz, o."id", coalesce(d."aboutId", 0)
-    FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
-      AS d("kind" text, "orderId" int, "aboutId" int, "amount" numeric, "wasPaid" boolean)
+    FROM jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) AS d("kind" text, "orderId" int, "aboutId" int)
     JOIN "Order" o ON o."storeId" = ${store.id}::int AND o."id" = d."orderId"
-    WHERE o."billingEmail" <> '' AND o."orderDate" > ${since}::timestamptz AND (d."kind" <> 'order-paid'
-      OR (o."payment" IN ('paid', 'overpaid') AND o."orderAmount" > 0 AND NOT coalesce(d."wasPaid", coalesce(o."paid", 0) >= d."amount")))
+    WHERE o."billingEmail" <> '' AND o."orderDate" > ${since}::timestamptz
+      AND (d."kind" <> 'order-paid' OR o."payment" IN ('paid', 'overpaid') AND o."orderAmount" > 0)
     ON CONFLICT DO NOTHING`
 }

@@ -7,19 +7,12 @@ import type { MailText } from './texts.ts'
 
 type Asking = Caller & { readonly db: Db }
 
-/** The latest mails of an order, without their texts. */
 const MAILS_MAX = 50
-const known = { contentSealed: true } as const
 
-export type OrderMail = Awaited<ReturnType<typeof readMails>>[number]
-
+/** Reads the latest mails of an order, without their texts. */
 export function readMails({ db, store }: Asking, orderId: number) {
-  return db.mail.findMany({
-    where: { storeId: store.id, orderId },
-    orderBy: { id: 'desc' },
-    take: MAILS_MAX,
-    omit: known,
-  })
+  const where = { storeId: store.id, orderId }
+  return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: MAILS_MAX, omit: { contentSealed: true } })
 }
 
 /** What a new mail to the customer of an order has, at the address of the order. Throws for an order without one (409). */
@@ -32,19 +25,9 @@ async function addressed({ db, store, now }: Asking, orderId: number) {
 }
 
 /** Writes to the customer of an order what a person says, which was checked by `readMessage`. */
-export async function writeMessage(
-  caller: Asking,
-  secrets: Secrets,
-  orderId: number,
-  { subject, body }: MailText,
-): Promise<void> {
-  const data = {
-    ...(await addressed(caller, orderId)),
-    kind: 'order-message',
-    subject,
-    contentSealed: secrets.seal(body),
-  }
-  await caller.db.mail.create({ data })
+export async function writeMessage(caller: Asking, { seal }: Secrets, orderId: number, { subject, body }: MailText) {
+  const mail = await addressed(caller, orderId)
+  await caller.db.mail.create({ data: { ...mail, kind: 'order-message', subject, contentSealed: seal(body) } })
 }
 
 /**

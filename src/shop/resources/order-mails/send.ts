@@ -6,8 +6,7 @@ import { inTransaction, queryRows } from '../../../foundation/database/client.ts
 import type { Mail } from '../../../foundation/database/generated/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import type { Config } from '../../../foundation/process/settings.ts'
-import { StoreFailure } from '../../../foundation/values/failure.ts'
-import { type ComposingConfig, compose } from './compose.ts'
+import { type ComposingServices, compose } from './compose.ts'
 import type { MailKind } from './kinds.ts'
 
 const DAY_MS = 86_400_000
@@ -15,18 +14,16 @@ const DAY_MS = 86_400_000
 const GIVEN_UP_MS = 7 * DAY_MS
 
 /**
- * The most mails of orders in a day, which begins at midnight in UTC. A store: a shop of five sends a tenth of it, and a mail server that
- * gets more of one sender takes it for spam. An address: an order in three parcels that is paid, refunded and returned has ten.
+ * The most mails of orders in a day, which begins at midnight in UTC, and why one waits with which nothing is wrong. A store: a shop of
+ * five sends a tenth of it, and a mail server that gets more of one sender takes it for spam. An address: an order in three parcels that
+ * is paid, refunded and returned has ten.
  */
-export const perDay = { store: 2_000, address: 20 }
+export const perDay = {
+  store: { max: 2_000, reason: 'The store has sent as many mails to customers today as a day may have' },
+  address: { max: 20, reason: 'The address has got as many mails today as a day may have' },
+} as const
 
-/** Why a mail waits with which nothing is wrong. */
-export const boundReasons = {
-  store: 'The store has sent as many mails to customers today as a day may have',
-  address: 'The address has got as many mails today as a day may have',
-}
-
-export type OrderMailServices = SendingServices & { readonly config: Pick<Config, 'sandbox'> & ComposingConfig }
+type OrderMailServices = SendingServices & ComposingServices & { readonly config: Pick<Config, 'sandbox'> }
 
 /**
  * Sends the mails of orders that are due, beside those of people and within bounds of their own; what is beyond them waits for the next
@@ -51,20 +48,13 @@ async function prepareOne(services: OrderMailServices, mail: OrderMail): Promise
   if (now().getTime() - mail.createdAt.getTime() > GIVEN_UP_MS) return giveUp('It has waited for a week')
   const isShown = mailsAre(config) === 'shown' || !(await mayReach(services, mail))
   if (!isShown && !(await isWithinBounds(services, mail))) return null
-  const letter = await letterOf(services, mail)
+  const caller = { ...(await operatorCaller(services, mail.storeId)), db }
+  const given =
+    mail.contentSealed === null ? undefined : { subject: mail.subject, body: secrets.open(mail.contentSealed) }
+  const letter = await compose(services, caller, mail, given)
   if (letter === null) return giveUp('What it tells of is there no more')
   const { subject, text } = letter
   return isShown ? end({ state: 'shown', subject, contentSealed: secrets.seal(JSON.stringify({ text })) }) : letter
-}
-
-async function letterOf(services: OrderMailServices, mail: OrderMail): Promise<Prepared | null> {
-  const { storeId, subject, contentSealed } = mail
-  const caller = { ...(await operatorCaller(services, storeId)), db: services.db }
-  const given = contentSealed === null ? undefined : { subject, body: services.secrets.open(contentSealed) }
-  return compose(services, caller, mail, given).catch((error) => {
-    if (error instanceof StoreFailure && error.code === 'not-found') return null
-    throw error
-  })
 }
 
 /** Nobody but its developer is to be bothered by what is tried out in a test store. */
@@ -84,9 +74,9 @@ async function isWithinBounds({ db, now }: OrderMailServices, mail: OrderMail): 
     const [sent] = await queryRows<{ store: number; address: number }>(tx)`
       SELECT count(*)::int AS "store", (count(*) FILTER (WHERE lower("recipient") = lower(${recipient}::text)))::int AS "address"
       FROM "Mail" WHERE "storeId" = ${storeId}::int AND "orderId" IS NOT NULL AND "sentAt" >= ${day.toISOString()}::timestamptz AND "id" <> ${id}::int`
-    const beyond = (['store', 'address'] as const).find((bound) => (sent?.[bound] ?? 0) >= perDay[bound])
+    const beyond = (['store', 'address'] as const).find((bound) => (sent?.[bound] ?? 0) >= perDay[bound].max)
     const later = { nextAttemptAt: new Date(day.getTime() + DAY_MS), process: null }
-    const data = beyond ? { reason: boundReasons[beyond], ...later } : { sentAt: now() }
+    const data = beyond ? { reason: perDay[beyond].reason, ...later } : { sentAt: now() }
     const { count } = await tx.mail.updateMany({ where: claimed(mail), data })
     return count > 0 && beyond === undefined
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Db } from '../../../foundation/database/client.ts'
-import type { CausedKind } from './kinds.ts'
+import { causedKinds } from './kinds.ts'
 
 /** The subject and the text of a mail, with placeholders such as `{order}`. They are plain text, and no template is made of them. */
 export interface MailText {
@@ -11,17 +11,20 @@ export interface MailText {
 /** The languages in which there are texts. */
 export const textTags = ['en', 'de'] as const
 
-/** The text that a store has until it writes one of its own. */
-export function defaultText(kind: CausedKind, tag: string): MailText {
-  const whole = readFileSync(new URL(`./texts/${tag}/${kind}.txt`, import.meta.url), 'utf8')
-  const [subject = '', ...paragraphs] = whole.trim().split('\n\n')
-  return { subject, body: paragraphs.join('\n\n') }
-}
+/** The texts that a store has until it writes its own. */
+export const usualTexts = causedKinds.flatMap((kind) =>
+  textTags.map((locale) => {
+    const whole = readFileSync(new URL(`./texts/${locale}/${kind}.txt`, import.meta.url), 'utf8')
+    const [subject = '', ...paragraphs] = whole.trim().split('\n\n')
+    return { kind, locale, subject, body: paragraphs.join('\n\n') }
+  }),
+)
 
 /** Reads the texts of a store: its own, or else the usual ones. */
-export async function readTexts(db: Db, storeId: number): Promise<(kind: CausedKind, tag: string) => MailText> {
-  const own = new Map((await db.mailText.findMany({ where: { storeId } })).map((row) => [row.kind + row.locale, row]))
-  return (kind, tag) => own.get(kind + tag) ?? defaultText(kind, tag)
+export async function readTexts(db: Db, storeId: number): Promise<typeof usualTexts> {
+  const rows = await db.mailText.findMany({ where: { storeId }, omit: { storeId: true } })
+  const own = new Map(rows.map(({ kind, locale, ...said }) => [kind + locale, said]))
+  return usualTexts.map((usual) => ({ ...usual, ...own.get(usual.kind + usual.locale) }))
 }
 
 export const PLACEHOLDER = /\{([^{}\n]*)\}/g

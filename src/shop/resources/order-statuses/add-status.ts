@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Actor } from '../../../access/audit/audit.ts'
+import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { inStoreTransaction } from '../../../foundation/database/client.ts'
+import { inStoreTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
 import { lowestFree } from '../lowest-free.ts'
-import { lockStatuses, refuseEqualTexts, SORTING_MAX, STATUSES_MAX, sortingInput } from './update-statuses.ts'
+import { refuseEqualTexts, SORTING_MAX, STATUSES_MAX, sortingInput } from './update-statuses.ts'
 
 /** The first id of a merchant's own status (order-statuses §1.1). */
 const OWN_STATUS_MIN = 13
@@ -39,10 +40,10 @@ export async function addOrderStatus(
   given: z.output<typeof addedStatus>,
   actor: Actor,
 ): Promise<number> {
-  return inStoreTransaction(caller, async (tx) => {
-    const storeId = caller.store.id
-    const { StatusText, Visible = true } = given
-    await lockStatuses(tx, storeId)
+  const storeId = caller.store.id
+  const { StatusText, Visible = true } = given
+  let added = 0
+  const work = async (tx: Transaction) => {
     const statuses = await tx.orderStatus.findMany({
       where: { storeId },
       select: { id: true, sorting: true },
@@ -53,7 +54,7 @@ export async function addOrderStatus(
       throw new StoreFailure('limit-reached', message)
     }
     const ids = new Set(statuses.map((status) => status.id))
-    const added = given.OrderStatusID ?? lowestFree((id) => ids.has(id), OWN_STATUS_MIN)
+    added = given.OrderStatusID ?? lowestFree((id) => ids.has(id), OWN_STATUS_MIN)
     const last = Math.max(0, ...statuses.map(({ sorting }) => sorting))
     const sorting = given.Sorting ?? Math.min(last + 1, SORTING_MAX)
     const texts = { definition: StatusText, text: StatusText }
@@ -64,13 +65,9 @@ export async function addOrderStatus(
       throw new StoreFailure('not-unique', `${field} ${added} is a status that the store has already`, { field })
     }
     await refuseEqualTexts(tx, storeId)
-    await recordAudit(tx, caller.now, {
-      actor,
-      action: 'order-status.added',
-      target: caller.store.name,
-      storeId,
-      details: { status: added, text: StatusText },
-    })
-    return added
-  })
+    return { status: added, text: StatusText }
+  }
+  const change = { actor, action: 'order-status.added', work } as const
+  await inStoreTransaction(caller, (tx) => changeStore(tx, caller, change))
+  return added
 }

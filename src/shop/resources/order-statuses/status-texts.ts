@@ -3,19 +3,9 @@ import { readInTurn } from '../../../foundation/database/client.ts'
 
 export type StatusTexts = Awaited<ReturnType<typeof readStatusTexts>>
 
-/** Far above what a merchant needs. */
-const STATUSES_MAX = 5_000
-
 /** Returns a snapshot of the texts of a store's order statuses. */
-export async function readStatusTexts(caller: Pick<Caller, 'db' | 'store'>) {
-  const rows = await readInTurn(caller, () =>
-    caller.db.orderStatus.findMany({
-      where: { storeId: caller.store.id },
-      select: { id: true, text: true, definition: true },
-      orderBy: { id: 'asc' },
-      take: STATUSES_MAX,
-    }),
-  )
+export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'>) {
+  const rows = (await listStatuses(db, store.id)).sort((one, other) => one.id - other.id)
   const texts = new Map(rows.map(({ id, text }) => [id, text]))
   return {
     /** The merchant's text; empty for an unknown status. */

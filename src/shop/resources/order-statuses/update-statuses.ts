@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Actor } from '../../../access/audit/audit.ts'
+import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { inStoreTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -43,9 +44,8 @@ export async function updateOrderStatuses(
   changes: z.output<typeof changedStatuses>,
   actor: Actor,
 ): Promise<void> {
-  await inStoreTransaction(caller, async (tx) => {
-    const storeId = caller.store.id
-    await lockStatuses(tx, storeId)
+  const storeId = caller.store.id
+  const work = async (tx: Transaction) => {
     for (const { OrderStatusID, StatusText, Visible, Sorting } of changes) {
       const count = await tx.$executeRaw`
         UPDATE "OrderStatus" t SET "text" = n."text", "visible" = n."visible", "sorting" = n."sorting",
@@ -62,20 +62,10 @@ export async function updateOrderStatuses(
       }
     }
     await refuseEqualTexts(tx, storeId)
-    const details = { statuses: changes.map((change) => change.OrderStatusID) }
-    await recordAudit(tx, caller.now, {
-      actor,
-      action: 'order-statuses.changed',
-      target: caller.store.name,
-      storeId,
-      details,
-    })
-  })
-}
-
-/** Lets changes of a store's statuses run one after the other. */
-export async function lockStatuses(tx: Transaction, storeId: number): Promise<void> {
-  await tx.$queryRaw`SELECT 1 FROM "OrderStatus" WHERE "storeId" = ${storeId} ORDER BY "id" FOR UPDATE`
+    return { statuses: changes.map((change) => change.OrderStatusID) }
+  }
+  const change = { actor, action: 'order-statuses.changed', work } as const
+  await inStoreTransaction(caller, (tx) => changeStore(tx, caller, change))
 }
 
 /** Refuses (409) two statuses of one text, ignoring case, because cartAPI names statuses by text. */

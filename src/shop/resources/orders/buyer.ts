@@ -1,5 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { FieldSet, ValueField } from '../../../engine/definition/fields.ts'
+import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
@@ -7,88 +8,73 @@ import { customers } from '../customers/customers.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 
-/** What an order has of its customer. */
-export interface BuyerTerms {
-  /** The Billing… fields, under an order's names and cut to its lengths. */
-  readonly billing: Readonly<Record<string, string>>
-  /** Of the customer's group; 0: none. */
-  readonly priceLevel: number
-  /** Whether the customer or the group pays no taxes. */
-  readonly isExempt: boolean
-}
-
-/** An id of null is a guest. Refuses (400) an unknown id. */
-export async function readBuyer(caller: Caller, customerId: number | null): Promise<BuyerTerms> {
-  if (customerId === null) return { billing: {}, priceLevel: 0, isExempt: false }
-  const found = await findBuyer(caller, customerId)
-  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist', 'unknown-reference')
-  return { billing: billingOf(found.customer), priceLevel: found.priceLevel, isExempt: found.isExempt }
-}
-
-/** The fields that say whose order it is, of its record or of a form. */
-interface Billed {
-  readonly BillingFirstName?: unknown
-  readonly BillingLastName?: unknown
-  readonly BillingCompany?: unknown
-  readonly BillingEmail?: unknown
-  readonly BillingPhoneNumber?: unknown
-}
+/** The fields of an order, of its record or of a form. */
+type Values = Readonly<Record<string, unknown>>
 
 const trimmed = (text: unknown) => String(text ?? '').trim()
 
 /** Returns whose order it is: a person, else a company, an e-mail address or a telephone number. Empty: nothing says it. */
-export function billedTo(billed: Billed): string {
+export function billedTo(billed: Values): string {
   const { BillingFirstName, BillingLastName, BillingCompany, BillingEmail, BillingPhoneNumber } = billed
   const name = [BillingFirstName, BillingLastName].map(trimmed).filter(Boolean).join(' ')
   return name || trimmed(BillingCompany) || trimmed(BillingEmail) || trimmed(BillingPhoneNumber)
 }
 
 /** Whether an order or form has neither an e-mail address nor a telephone number, of which a guest needs one. */
-export function isWithoutContact({ BillingEmail, BillingPhoneNumber }: Readonly<Record<string, unknown>>): boolean {
+export function isWithoutContact({ BillingEmail, BillingPhoneNumber }: Values): boolean {
   return trimmed(BillingEmail) === '' && trimmed(BillingPhoneNumber) === ''
 }
 
-/** A customer as somebody is shown who places an order for them. */
+/** The customer of an order. */
 export interface Buyer {
   readonly id: number
   /** As orders name it (`billedTo`). */
   readonly name: string
   readonly email: string
   readonly group: string
+  /** Of the customer's group; 0: none. */
   readonly priceLevel: number
-  readonly isNonTaxable: boolean
+  /** Whether the customer or the group pays no taxes. */
+  readonly isExempt: boolean
   /** The Billing… and Shipment… fields of an order for them, under an order's names and cut to its lengths. */
   readonly billing: Readonly<Record<string, string>>
+  /** All empty where the customer has only one address. */
   readonly shipping: Readonly<Record<string, string>>
 }
 
-/** Null: the store has no such customer. */
-export async function readWholeBuyer(caller: Caller, customerId: number): Promise<Buyer | null> {
-  const found = await findBuyer(caller, customerId)
-  if (found === null) return null
-  const { customer, group, priceLevel, isExempt: isNonTaxable } = found
-  const billing = billingOf(customer)
-  const email = String(customer.email ?? '')
-  const name = billedTo({ ...billing, BillingEmail: email })
-  // All empty where the customer has only one address.
-  const shipping = cut(shipmentList.fields, valuesOf(customer, shippingNames))
-  return { id: customerId, name, email, group, priceLevel, isNonTaxable, billing, shipping }
+const guest: Buyer = {
+  id: 0,
+  name: '',
+  email: '',
+  group: '',
+  priceLevel: 0,
+  isExempt: false,
+  billing: {},
+  shipping: {},
 }
 
-async function findBuyer(caller: Caller, id: number) {
-  const [found] = await queryRows<{
-    customer: string
-    group: string | null
-    priceLevel: number | null
-    isExempt: boolean
-  }>(caller.db)`
-     SELECT to_json(c)::text AS "customer", g."name" AS "group", g."priceLevel",
+/** The buyer of a new order, by its columns. Refuses (400) an unknown customer. */
+export async function readBuyer(caller: Caller, { customerId = null }: Patch['columns']): Promise<Buyer> {
+  const buyer = customerId === null ? guest : await findBuyer(caller, Number(customerId))
+  if (buyer === null) throw wrongField('CustomerID', 'refers to a customer that does not exist', 'unknown-reference')
+  return buyer
+}
+
+/** Null: the store has no such customer. */
+export async function findBuyer(caller: Caller, id: number): Promise<Buyer | null> {
+  const [found] = await queryRows<Pick<Buyer, 'group' | 'priceLevel' | 'isExempt'> & { customer: string }>(caller.db)`
+     SELECT to_json(c)::text AS "customer", coalesce(g."name", '') AS "group", coalesce(g."priceLevel", 0) AS "priceLevel",
        coalesce(c."details" ->> 'NonTaxable' = 'true', false) OR coalesce(g."details" ->> 'NonTaxable' = 'true', false) AS "isExempt"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
      WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${id}::int`
   if (found === undefined) return null
-  const { customer, group, priceLevel, isExempt } = found
-  return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0, isExempt }
+  const { customer: json, ...terms } = found
+  const customer: Row = JSON.parse(json)
+  const billing = cut(orders.fields, valuesOf(customer, billingNames))
+  const email = String(customer.email ?? '')
+  const name = billedTo({ ...billing, BillingEmail: email })
+  const shipping = cut(shipmentList.fields, valuesOf(customer, shippingNames))
+  return { id, name, email, ...terms, billing, shipping }
 }
 
 const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
@@ -105,10 +91,6 @@ export const customerNames: Readonly<Record<string, string>> = {
   BillingEmail: 'Email',
 }
 
-function billingOf(customer: Row): Record<string, string> {
-  return cut(orders.fields, valuesOf(customer, billingNames))
-}
-
 function valuesOf(customer: Row, names: readonly string[]) {
   const valueNamed = (name: string) => {
     const theirs = customerNames[name] ?? name
@@ -119,7 +101,7 @@ function valuesOf(customer: Row, names: readonly string[]) {
 }
 
 /** Returns a shipment to the billing address, for an order without one. */
-export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
+export function shippingToBuyer(billing: Values): Document {
   return cut(shipmentList.fields, {
     ...Object.fromEntries(parts.map((name) => [`Shipment${name}`, billing[`Billing${name}`]])),
     ShipmentPhone: billing.BillingPhoneNumber,
@@ -128,7 +110,7 @@ export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Doc
 }
 
 /** Cuts texts to the lengths of their fields, never within a character; anything else becomes empty. */
-function cut(fields: FieldSet, values: Readonly<Record<string, unknown>>): Record<string, string> {
+function cut(fields: FieldSet, values: Values): Record<string, string> {
   const texts = Object.entries(values).map(([name, value]) => {
     const text = typeof value === 'string' ? value : ''
     const field = fields.get(name) as ValueField

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../../access/audit/audit.ts'
+import type { Actor } from '../../../access/audit/audit.ts'
+import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { insertRows } from '../../../engine/changing/write.ts'
 import { execute, inStoreTransaction, rowsInTurn } from '../../../foundation/database/client.ts'
@@ -8,7 +9,7 @@ import { countryCodes } from '../../../foundation/texts/countries.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 
-// What a store says orders are charged beside their goods: taxes by where they go, and ways of shipping.
+// What a store says orders are charged beside their goods: taxes by where they go, and ways of shipping; and who carries them.
 
 /** Rows of a table. */
 export const ROWS_MAX = 200
@@ -51,6 +52,20 @@ const shippingRate = namedObject({
   price: amount,
 })
 
+const trackingUrl = 'must be an https address with {code} once, such as https://carrier.example/track?id={code}'
+
+/** Only the path or the query depends on the tracking number, so that none leads to another host. Empty: there is no address. */
+const placed = /^(https:\/\/[^\s/?#@\\{}]+[/?][^\s#\\{}]*\{code\}[^\s#\\{}]*(#[^\s\\{}]*)?)?$/i
+
+/** `trackingUrl`: an https address with `{code}` where the tracking number stands; empty: the carrier has none. */
+const carrier = namedObject({
+  name: text(100),
+  trackingUrl: z
+    .string()
+    .max(500, trackingUrl)
+    .refine((given) => placed.test(given) && (given === '' || URL.canParse(given)), trackingUrl),
+})
+
 export type TaxRule = z.output<typeof taxRule>
 export type ShippingRate = z.output<typeof shippingRate>
 
@@ -73,12 +88,19 @@ export const chargeTables = {
       return isSameWay && (one.from === other.from || one.basis !== other.basis)
     }),
   },
+  carriers: {
+    table: 'Carrier',
+    order: sql`t."name"`,
+    action: 'carriers.changed',
+    rows: table(carrier, 'name', (one, other) => folded(one.name) === folded(other.name)),
+  },
 } as const
 
 export type ChargeTable = keyof typeof chargeTables
-type Row<Name extends ChargeTable> = Name extends 'taxes' ? TaxRule : ShippingRate
+export const chargeTableNames = Object.keys(chargeTables) as ChargeTable[]
+type Row<Name extends ChargeTable> = z.output<(typeof chargeTables)[Name]['rows']>[number]
 
-/** The rows of a table: rules by country and state, prices by method, country and from the least on. */
+/** The rows of a table: rules by country and state, prices by method, country and from the least on, carriers by name. */
 export async function readTable<Name extends ChargeTable>(
   caller: Pick<Caller, 'db' | 'store'>,
   name: Name,
@@ -94,22 +116,19 @@ export async function readTable<Name extends ChargeTable>(
 export async function replaceTable(
   caller: Caller,
   name: ChargeTable,
-  rows: readonly (TaxRule | ShippingRate)[],
+  rows: readonly Row<ChargeTable>[],
   { actor, precondition }: { readonly actor: Actor; readonly precondition: (stored: readonly object[]) => void },
 ): Promise<void> {
   const { table, action } = chargeTables[name]
-  const { id, name: target } = caller.store
-  await inStoreTransaction(caller, async (db) => {
-    // Concurrent changes run one after the other.
-    await db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR NO KEY UPDATE`
-    const tx = { ...caller, db }
-    precondition(await readTable(tx, name))
-    await execute(db)`DELETE FROM ${identifier(table)} WHERE "storeId" = ${id}::int`
-    await insertRows(
-      tx,
-      table,
-      rows.map((row) => ({ storeId: id, ...row })),
-    )
-    await recordAudit(db, caller.now, { actor, action, target, storeId: id, details: { rows: rows.length } })
+  await inStoreTransaction(caller, (db) => {
+    const work = async () => {
+      const tx = { ...caller, db }
+      precondition(await readTable(tx, name))
+      await execute(db)`DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int`
+      const owned = rows.map((row) => ({ storeId: caller.store.id, ...row }))
+      await insertRows(tx, table, owned)
+      return { rows: rows.length }
+    }
+    return changeStore(db, caller, { actor, action, work })
   })
 }

@@ -1,4 +1,14 @@
-import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../../engine/definition/fields.ts'
+import {
+  boolean,
+  date,
+  decimal,
+  integer,
+  LONG_TEXT,
+  list,
+  money,
+  reference,
+  text,
+} from '../../../engine/definition/fields.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { itemNumber, recordNumber, secondLine, state } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
@@ -251,6 +261,11 @@ export const orderItemList = list(
     ItemWarehouseBin: copied(150, 'Warehouse bin', 'WarehouseBin'),
     ItemWarehouseAisle: copied(150, 'Warehouse aisle', 'WarehouseAisle'),
     ItemWarehouseCustom: copied(150, 'Warehouse note', 'WarehouseCustom'),
+    ItemNonTaxable: boolean({
+      access: 'kept',
+      description:
+        'Whether the line had no tax when it was ordered; left out of a new line, it is the NonTaxable of the product. Invoices and reports of taxes that prices include read it.',
+    }),
     RecurringOrderFrequency: integer({
       label: 'Repeat interval',
       description:

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { type Field, type FieldSet, fieldSet, type ValueField } from '../../../engine/definition/fields.ts'
-import { type Patch, patchSteps } from '../../../engine/definition/input.ts'
+import { isRecord, type Patch, patchSteps } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { runInSlices } from '../../../foundation/values/slices.ts'
@@ -70,7 +70,7 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
  * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows, and rounds charges.
  */
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
-  refuseNames(orders.fields.shown, body, '')
+  refuseNames(body)
   const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
   const [wrong] = wrongIn(patch)
   if (wrong) throw wrong
@@ -83,25 +83,38 @@ export async function readOrderBody(caller: Caller, body: unknown): Promise<Patc
   return patch
 }
 
-function refuseNames(fields: FieldSet, body: unknown, path: string): void {
-  if (typeof body !== 'object' || body === null) return
+interface BodyMember {
+  /** Empty: the fields have no such name. */
+  readonly name: string
+  readonly field: Field | undefined
+  readonly path: string
+  /** Of the item that it is in; empty: in none. */
+  readonly within: string
+}
+
+/** The members of a body that have a value, and those of the items of its lists. */
+export function* membersOf(fields: FieldSet, body: unknown, within = ''): Generator<BodyMember, undefined> {
+  if (!isRecord(body)) return
   for (const [given, member] of Object.entries(body)) {
     if (member === null || member === undefined) continue
     const name = fields.byLowerName.get(given.toLowerCase()) ?? ''
     const field = fields.get(name)
-    const fieldPath = `${path}${name || given.slice(0, 50)}`
+    const path = `${within}${name || given.slice(0, 50)}`
+    yield { name, field, path, within }
+    if (field?.kind !== 'list' || !Array.isArray(member)) continue
+    for (const [index, item] of member.entries()) yield* membersOf(field.fields, item, `${path}[${index}].`)
+  }
+}
+
+function refuseNames(body: unknown): void {
+  for (const { name, field, path, within } of membersOf(orders.fields.shown, body)) {
     if (field === undefined) {
-      const logMessage = `${path || 'The order: '}a field that cannot be sent`
-      throw new StoreFailure('unknown-field', `${fieldPath} is not a field that can be sent`, {
-        field: fieldPath,
-        logMessage,
-      })
+      const logMessage = `${within || 'The order: '}a field that cannot be sent`
+      throw new StoreFailure('unknown-field', `${path} is not a field that can be sent`, { field: path, logMessage })
     }
     if (isComputed(name, field)) {
-      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent', 'read-only-field')
+      throw wrongField(path, 'is computed when the order is placed, and must not be sent', 'read-only-field')
     }
-    if (field.kind !== 'list' || !Array.isArray(member)) continue
-    for (const [index, item] of member.entries()) refuseNames(field.fields, item, `${fieldPath}[${index}].`)
   }
 }
 

@@ -36,7 +36,7 @@ export interface OrderLine {
   readonly patch: Patch
 }
 
-interface Selling {
+export interface Selling {
   /** Of the buyer's group, 1 to 10; 0: none. */
   readonly priceLevel: number
   /** Whether products that the shop hides may not be sold. */
@@ -127,7 +127,8 @@ function makeLine(
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
   const columns = { ...item.columns, productId, ...described, ...prices }
-  const kept = { ...item.details, ...lineDetails(product), ItemOptions: optionIds.map((id) => `,${id}`).join('') }
+  const copied = { ItemNonTaxable: product.nonTaxable, ...item.details, ...lineDetails(product) }
+  const kept = { ...copied, ItemOptions: optionIds.map((id) => `,${id}`).join('') }
   const amount = amountOf(unitPrice + optionPrice, exact(quantity), currency)
   return { product, variant, quantity, amount, path, patch: { ...item, columns, details: kept } }
 }

@@ -2,6 +2,7 @@ import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { orderChanged } from '../../../engine/definition/event-kinds.ts'
 import {
   boolean,
+  choice,
   date,
   decimal,
   integer,
@@ -15,6 +16,7 @@ import {
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../../engine/definition/filters.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
+import { localeTags } from '../../../foundation/texts/language.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
 import { changed, country, lastChange, lastEditor, recordNumber, secondLine, state } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
@@ -259,7 +261,10 @@ export const orders = defineResource({
     }),
   },
   privateFields: {
-    TaxIncluded: boolean({ column: 'taxIncluded', description: 'Whether its prices have the tax in them.' }),
+    TaxIncluded: boolean({
+      column: 'taxIncluded',
+      description: 'True: prices have the tax in them, so that SalesTax is 0. No amount follows from it.',
+    }),
     TaxRate: decimal({
       column: 'taxRate',
       min: 0,
@@ -268,7 +273,15 @@ export const orders = defineResource({
       default: -1,
       nullable: true,
       isOptional: true,
-      description: 'The rate of its taxes in per cent. Left out: nobody has stated it.',
+      description:
+        'The rate of the order’s taxes in per cent, for invoices and reports. No amount follows from it. Left out: nobody knows it.',
+    }),
+    Locale: choice(['', ...localeTags], {
+      column: 'locale',
+      nullable: true,
+      isOptional: true,
+      description:
+        'The language in which the customer gets mails of the order. Left out: that of the store’s documents.',
     }),
     AffiliateID: integer({ description: 'The number of the affiliate who brought the customer; 0: none.' }),
     GiftCertificatePurchased: list(

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
+import type { Document, Row } from '../../../engine/definition/stored-row.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
 import { exact, sum, toNumber } from './amounts.ts'
@@ -14,18 +15,15 @@ type PaymentEffect = 'paid' | 'refunded' | null
 const refunding = new Set(['refund', 'credit'])
 const paying = new Set(['sale', 'capture'])
 
-interface Transaction {
-  readonly type: string
-  readonly amount: number
-  readonly captured: number
-}
-
-/** Applications write refunds with either sign, and a payment below 0 is one too. An authorization is paid once it is captured. */
-export function effectOf({ type, amount, captured }: Transaction): PaymentEffect {
-  const folded = foldedType(type)
+/**
+ * Returns the effect of a transaction by its columns. Applications write refunds with either sign, and a payment below 0 is one too. An
+ * authorization is paid once it is captured.
+ */
+export function effectOf({ type, amount, captured }: Readonly<Record<string, unknown>>): PaymentEffect {
+  const folded = foldedType(String(type))
   if (refunding.has(folded)) return 'refunded'
-  if (!paying.has(folded) && !(folded === 'authorize' && captured === 1)) return null
-  return amount < 0 ? 'refunded' : 'paid'
+  if (!paying.has(folded) && !(folded === 'authorize' && Number(captured) === 1)) return null
+  return Number(amount) < 0 ? 'refunded' : 'paid'
 }
 
 /** The type of a transaction that somebody has made void. */
@@ -82,41 +80,32 @@ export function signedAmount(transaction: PaidTransaction): number {
   return effectIn(transaction) === 'refunded' ? -Math.abs(amount) : amount
 }
 
-/** The transactions of an order that are read with their marks: the latest. */
+/** The transactions of an order that pages show: the latest. */
 const TRANSACTIONS_MAX = 100
 
-/** What only the platform knows of a transaction. Null of `at`: nobody has made it void, or nobody knows who. */
-interface Mark {
-  readonly id: number
-  readonly at: string | null
-  readonly by: string
-  /** What it was before. */
-  readonly type: string
-  readonly creditNote: string | null
-  readonly returnId: number | null
+/** Returns the number of a transaction's credit note; null: it has none. */
+export function creditNoteOf({ creditNotePrefix, creditNoteNumber }: Row): string | null {
+  return creditNoteNumber ? `${creditNotePrefix}${creditNoteNumber}` : null
 }
 
 export type Payments = Awaited<ReturnType<typeof readPayments>>
 
 /** The same with the payment state and the latest transactions. */
-export async function readPayments({ db, store }: Caller, order: OrderRecord) {
+export async function readPayments(caller: Caller, order: OrderRecord) {
   const { OrderID: id, TransactionList: list } = order
-  const [row] = await rowsInTurn<{ state: PaymentState; marks: string }>({ db, store })`
+  const [stored] = await rowsInTurn<{ state: PaymentState; marked: string }>(caller)`
     SELECT o."payment" AS "state", (
-      SELECT coalesce(json_agg(json_build_object('id', x."id", 'at', x."voidedAt", 'by', x."voidedBy", 'type', x."voidedType",
-        'creditNote', x."creditNotePrefix" || x."creditNoteNumber", 'returnId', (x."details" ->> 'RMAID')::int)), '[]')
-      FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id"
-        AND (x."voidedAt" IS NOT NULL OR x."creditNoteNumber" IS NOT NULL))::text AS "marks"
-    FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${id}::int`
-  const marks: Mark[] = JSON.parse(row?.marks ?? '[]')
-  const markById = new Map(marks.map((mark) => [mark.id, mark]))
+      SELECT coalesce(json_agg(x), '[]') FROM "OrderTransaction" x WHERE x."storeId" = o."storeId" AND x."orderId" = o."id"
+        AND (x."voidedAt" IS NOT NULL OR x."creditNoteNumber" IS NOT NULL))::text AS "marked"
+    FROM "Order" o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = ${id}::int`
+  // What only the platform knows of them.
+  const rows = new Map((JSON.parse(stored?.marked ?? '[]') as Row[]).map((row) => [row.id, row]))
   return {
     ...paymentsOf(order),
-    state: row?.state ?? 'unpaid',
+    state: stored?.state ?? 'unpaid',
     transactions: list.slice(-TRANSACTIONS_MAX).map((transaction) => {
-      const mark = markById.get(transaction.TransactionIndexID)
-      const voided = mark?.at ? { ...mark, at: new Date(mark.at) } : null
-      const was = voided === null ? transaction : { ...transaction, TransactionType: voided.type }
+      const row = rows.get(transaction.TransactionIndexID) ?? {}
+      const was = row.voidedAt ? { ...transaction, TransactionType: String(row.voidedType) } : transaction
       return {
         id: transaction.TransactionIndexID,
         date: transaction.TransactionDateTime,
@@ -129,11 +118,10 @@ export async function readPayments({ db, store }: Caller, order: OrderRecord) {
         effect: effectIn(transaction),
         isVoid: isVoid(transaction.TransactionType),
         /** Who made it void, and when. Null: nobody has, or nobody knows who. */
-        voided,
-        /** The number of its credit note; null: it has none. */
-        creditNote: mark?.creditNote ?? null,
-        /** Of a refund, the return that it pays back; null: none. */
-        returnId: mark?.returnId ?? null,
+        voided: row.voidedAt ? { at: new Date(String(row.voidedAt)), by: String(row.voidedBy) } : null,
+        creditNote: creditNoteOf(row),
+        /** Of a refund, the return that it pays back; 0: none. */
+        returnId: Number((row.details as Document | undefined)?.RMAID ?? 0),
       }
     }),
     isMore: list.length > TRANSACTIONS_MAX,

@@ -26,10 +26,10 @@ import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { isWithoutContact, readBuyer, shippingToBuyer } from './buyer.ts'
 import { partsOf, refuseDiscountAbove } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
-import { makeLines, type OrderLine } from './order-lines.ts'
+import { makeLines, type OrderLine, type Selling } from './order-lines.ts'
 import { orders } from './orders.ts'
 import { type Proposal, proposeNew } from './proposals.ts'
-import { newRefunds, numberRefunds } from './refunds.ts'
+import { numberRefunds } from './refunds.ts'
 import { dateTransactions, nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { noteStocks, takeStock } from './stock.ts'
@@ -50,7 +50,7 @@ interface Placing extends Terms {
   readonly customer?: PlannedChange | null
 }
 
-interface Terms {
+export interface Terms {
   /** Whether products that the shop hides may not be sold. */
   readonly isShopFront?: boolean
   /** Settles what depends on the total, in the row of the order; throws to refuse it. */
@@ -84,7 +84,7 @@ export async function placeRead(caller: Caller, patch: Patch, { remember, close,
           patch.columns.customerId = customer.id
         }
         const order = await store(tx, { id, ids: ids() }, patch, terms)
-        if (patch.lists.TransactionList) await numberRefunds(tx, newRefunds({ before: null, after: order }))
+        if (patch.lists.TransactionList) await numberRefunds(tx, [{ before: null, after: order }])
         await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
         return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
       },
@@ -109,6 +109,13 @@ export async function placeForRehearsal(tx: Caller, body: unknown, charge: Charg
   await store(tx, { id: REHEARSED_ORDER_ID, ids: rowIds(INT32_MAX - count, count)() }, patch, { charge })
 }
 
+/** The lines of a new order at the prices of its buyer. */
+export async function linesOf(caller: Caller, { columns, lists }: Patch, selling: Omit<Selling, 'priceLevel'>) {
+  const buyer = await readBuyer(caller, columns)
+  const { priceLevel } = buyer
+  return { buyer, lines: await makeLines(caller, lists.OrderItemList ?? [], { priceLevel, ...selling }) }
+}
+
 function countRows({ lists }: Patch): number {
   return Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
 }
@@ -119,14 +126,11 @@ async function store(
   patch: Patch,
   { isShopFront = false, settle, charge }: Terms,
 ): Promise<Stored> {
-  const { columns, lists } = patch
-  const takes = columns.statusId !== statusNotCompleted
-  const buyer = await readBuyer(caller, (columns.customerId ?? null) as number | null)
-  const { billing, priceLevel } = buyer
-  const lines = await makeLines(caller, lists.OrderItemList ?? [], { priceLevel, isShopFront })
+  const takes = patch.columns.statusId !== statusNotCompleted
+  const { buyer, lines } = await linesOf(caller, patch, { isShopFront })
   noteStocks(lines, takes)
   charge?.(await proposeNew(caller, patch, buyer, lines), patch)
-  const order = newOrder(caller, id, patch, billing, lines, ids)
+  const order = newOrder(caller, id, patch, buyer.billing, lines, ids)
   settle?.(order.row)
   shareStatus(order)
   const stored = { id, before: null, after: order }

@@ -2,9 +2,10 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOf, storeId } from '../../../foundation/database/sql.ts'
+import { decimalsOf } from '../../../foundation/values/currency.ts'
 import { readLineProducts } from '../products/products-by-id.ts'
-import { exact, shareOf, sum, toNumber } from './amounts.ts'
-import { type BuyerTerms, readWholeBuyer } from './buyer.ts'
+import { exact, shareOf, sum } from './amounts.ts'
+import { type Buyer, findBuyer } from './buyer.ts'
 import { folded, readTable, type ShippingRate, type TaxRule } from './charge-tables.ts'
 import { discountOf, orderFigures } from './figures.ts'
 import type { OrderLine } from './order-lines.ts'
@@ -88,12 +89,7 @@ export function methodsFor(rates: readonly ShippingRate[], lines: readonly Charg
 const weightOf = (each: number, pieces: number) => (exact(each) * exact(pieces)) / exact(1)
 
 /** What is proposed for a new order with these lines. */
-export function proposeNew(
-  caller: Caller,
-  patch: Patch,
-  { billing, isExempt }: BuyerTerms,
-  lines: readonly OrderLine[],
-) {
+export function proposeNew(caller: Caller, patch: Patch, { billing, isExempt }: Buyer, lines: readonly OrderLine[]) {
   const [shipment] = patch.lists.ShipmentList ?? []
   const going = (name: string) => {
     const shipped = String(shipment?.details[`Shipment${name}`] ?? '')
@@ -117,22 +113,16 @@ export function proposeNew(
 export async function proposeStored(caller: Caller, record: OrderRecord) {
   const { BillingCountry, BillingState, CustomerID, ShipmentList } = record
   const { ShipmentCountry: country, ShipmentState: state } = ShipmentList[0] ?? {}
-  const isExempt = (await readWholeBuyer(caller, CustomerID))?.isNonTaxable === true
+  const isExempt = (await findBuyer(caller, CustomerID))?.isExempt === true
   const going = country ? { country, state: state ?? '' } : { country: BillingCountry, state: BillingState }
-  const { currency } = caller.store
-  return propose(caller, { ...going, isExempt, ...chargedIn(record, await readProducts(caller, [record]), currency) })
-}
-
-function readProducts(caller: Caller, all: readonly OrderRecord[]) {
-  return readLineProducts(
-    caller,
-    all.flatMap(({ OrderItemList }) => OrderItemList.map(({ CatalogID }) => CatalogID)),
-  )
+  return propose(caller, { ...going, isExempt, ...(await chargedIn(caller, record)) })
 }
 
 /** Products say now what of an order is exempt, as they do in cartAPI; what is gone is not. */
-function chargedIn(record: OrderRecord, products: Awaited<ReturnType<typeof readProducts>>, currency: string) {
-  const { lines, discount, shipping } = orderFigures(record, currency)
+async function chargedIn(caller: Caller, record: OrderRecord) {
+  const ids = record.OrderItemList.map(({ CatalogID }) => CatalogID)
+  const products = await readLineProducts(caller, ids)
+  const { lines, discount } = orderFigures(record, caller.store.currency)
   return {
     lines: lines.map(({ productId, quantity, amount }, at) => ({
       amount: exact(amount),
@@ -141,23 +131,15 @@ function chargedIn(record: OrderRecord, products: Awaited<ReturnType<typeof read
       hasFreeShipping: products.get(productId)?.freeShipping === true,
     })),
     discount: exact(discount),
-    shipping: exact(shipping),
   }
 }
 
 /** By OrderID the taxes of orders whose rate was stated, and what the orders contain of those that prices include. */
-export async function readStatedTaxes(caller: Caller, all: readonly OrderRecord[]) {
-  const byId = new Map(all.map((record) => [record.OrderID, record]))
-  const stated = await rowsInTurn<{ id: number; rate: number; isIncluded: boolean }>(caller)`
-    SELECT "id", "taxRate"::float8 AS "rate", "taxIncluded" AS "isIncluded" FROM "Order"
-    WHERE "storeId" = ${storeId(caller.store)} AND "taxRate" IS NOT NULL AND "id" = ${anyOf([...byId.keys()])}`
-  const { currency } = caller.store
-  const records = stated.map(({ id }) => byId.get(id) as OrderRecord)
-  const products = await readProducts(caller, records)
-  return new Map(
-    stated.map(({ id, ...rule }, at) => {
-      const { amount } = taxOn(rule, chargedIn(records[at] as OrderRecord, products, currency), currency)
-      return [id, { ...rule, amount: toNumber(amount) }] as const
-    }),
-  )
+export async function readStatedTaxes({ db, store }: Caller, ids: readonly number[]) {
+  const digits = decimalsOf(store.currency)
+  const stated = await rowsInTurn<{ id: number; rate: number; isIncluded: boolean; amount: number }>({ db, store })`
+    SELECT "id", "taxRate"::float8 AS "rate", "taxIncluded" AS "isIncluded",
+      coalesce("containedTax"("storeId", "id", ${digits}::int), 0)::float8 AS "amount"
+    FROM "Order" WHERE "storeId" = ${storeId(store)} AND "taxRate" IS NOT NULL AND "id" = ${anyOf(ids)}`
+  return new Map(stated.map(({ id, ...tax }) => [id, tax]))
 }

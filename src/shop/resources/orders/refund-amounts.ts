@@ -1,6 +1,5 @@
 import { amountOf, exact, percentOf, sharedOut, shareOf, sum, toNumber } from './amounts.ts'
-import { orderFigures } from './figures.ts'
-import type { OrderRecord } from './orders.ts'
+import type { orderFigures } from './figures.ts'
 
 // What a refund of goods comes to: what of the order is refunded with it, less what was before. So the refunds of an order add up to what
 // its parts come to, and the last one takes what rounding left (docs/decisions/orders.md).
@@ -21,8 +20,7 @@ interface RefundParts {
 type Figures = ReturnType<typeof orderFigures>
 
 /** Returns what it comes to to refund `now` where `before` was refunded already, in the decimals of the currency. */
-export function refundParts(order: OrderRecord, before: Extent, now: Extent, currency: string): RefundParts {
-  const figures = orderFigures(order, currency)
+export function refundParts(figures: Figures, before: Extent, now: Extent, currency: string): RefundParts {
   const pieces = new Map(before.pieces)
   for (const [line, count] of now.pieces) pieces.set(line, (pieces.get(line) ?? 0n) + count)
   const from = partsOf(figures, before, currency)
@@ -68,8 +66,7 @@ export function fitted({ lines, shipping, tax }: RefundParts, amount: bigint, cu
 }
 
 /** A line of a refund, to be read: so many pieces at a price, less a discount in per cent or, where it is none, in money. */
-export function workingsOf(order: OrderRecord, { pieces }: Extent, { lines }: RefundParts, currency: string) {
-  const figures = orderFigures(order, currency)
+export function workingsOf(figures: Figures, { pieces }: Extent, { lines }: RefundParts, currency: string) {
   const percent = discountPercent(figures, currency)
   return figures.lines.flatMap(({ id, sku, name, unitPrice }, at) => {
     const count = pieces.get(id) ?? 0n

@@ -21,7 +21,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { exact, sum, toNumber } from './amounts.ts'
 import { orderItemList, refundItemList, transactionList } from './lists.ts'
-import { effect, effectOf, isVoid } from './payments.ts'
+import { creditNoteOf, effect, effectOf, isVoid } from './payments.ts'
 import type { Extent } from './refund-amounts.ts'
 
 // What refunds are for: lines of the order, how much of each, and a return. It lies in the document of their transaction, so that it
@@ -30,34 +30,29 @@ import type { Extent } from './refund-amounts.ts'
 /** The member that names a return. */
 const RETURN_MEMBER = 'TransactionList.RMAID'
 
-type WholeItem = RecordOf<typeof refundItemList>
-/** As stored: default values are omitted. */
-type RefundItem = Pick<WholeItem, 'ItemIndexID'> & Partial<WholeItem>
+type RefundItem = RecordOf<typeof refundItemList>
 
-/** A transaction that says what it is for. */
-interface Refund extends Meaning {
-  readonly row: Row
-  readonly path: string
-}
-
-/** What a transaction says that it refunds. */
-interface Meaning {
-  readonly rmaId: number
-  readonly items: readonly RefundItem[]
-  readonly shipping: number
-  readonly tax: number
-}
-
-function meaningIn(row: Row): Meaning {
-  const members = row.details as Partial<{
+/** Returns what a transaction says that it refunds. */
+function meaningIn({ details }: Row) {
+  const members = details as Partial<{
     RMAID: number
-    RefundItemList: RefundItem[]
+    /** As stored: default values are omitted. */
+    RefundItemList: (Pick<RefundItem, 'ItemIndexID'> & Partial<RefundItem>)[]
     RefundShippingAmount: number
     RefundTaxAmount: number
   }>
-  const { RMAID = 0, RefundItemList = [], RefundShippingAmount = 0, RefundTaxAmount = 0 } = members
-  return { rmaId: RMAID, items: RefundItemList, shipping: RefundShippingAmount, tax: RefundTaxAmount }
+  const {
+    RMAID: rmaId = 0,
+    RefundItemList = [],
+    RefundShippingAmount: shipping = 0,
+    RefundTaxAmount: tax = 0,
+  } = members
+  const items = RefundItemList.map((item): RefundItem => ({ RefundQuantity: 0, RefundAmount: 0, ...item }))
+  return { rmaId, items, shipping, tax }
 }
+
+/** A transaction that says what it is for. */
+type Refund = ReturnType<typeof meaningIn> & { readonly row: Row; readonly path: string }
 
 /**
  * What an order's refunds say, oldest first: those that count, and void ones that have a number. `number` is that of the credit note; null:
@@ -69,7 +64,7 @@ export async function readRefunds(caller: Caller, orderId: number) {
     .filter((row) => isRefund(row) || row.creditNoteNumber !== null)
     .map((row) => ({
       id: Number(row.id),
-      number: row.creditNoteNumber === null ? null : `${row.creditNotePrefix}${row.creditNoteNumber}`,
+      number: creditNoteOf(row),
       amount: Math.abs(Number(row.amount)),
       counts: isRefund(row),
       ...meaningIn(row),
@@ -81,10 +76,23 @@ export type KnownRefund = Awaited<ReturnType<typeof readRefunds>>[number]
 /** How much of the order the refunds that count are for. */
 export function refundedExtent(refunds: readonly KnownRefund[]): Extent {
   const counting = refunds.filter(({ counts }) => counts)
+  return { pieces: piecesOf(counting), shipping: sum(counting.map(({ shipping }) => exact(shipping))) }
+}
+
+/** By line. */
+function piecesOf(refunds: readonly { readonly items: readonly RefundItem[] }[]): Map<number, bigint> {
   const pieces = new Map<number, bigint>()
-  for (const { ItemIndexID: line, RefundQuantity = 0 } of counting.flatMap(({ items }) => items))
+  for (const { ItemIndexID: line, RefundQuantity } of refunds.flatMap(({ items }) => items))
     pieces.set(line, (pieces.get(line) ?? 0n) + exact(RefundQuantity))
-  return { pieces, shipping: sum(counting.map(({ shipping }) => exact(shipping))) }
+  return pieces
+}
+
+/** Returns what is wrong with refunding so many pieces of a line of which so many are refunded already; null: nothing. */
+export function quantityProblem(quantity: number, sold: number, refunded: bigint): string | null {
+  const left = exact(sold) - refunded
+  if (exact(quantity) <= left) return null
+  const known = `the line has ${sold}, of which ${toNumber(refunded)} were refunded already`
+  return `must be at most ${toNumber(left > 0n ? left : 0n)}: ${known}`
 }
 
 /**
@@ -116,18 +124,13 @@ export async function settleRefunds({ caller, id, before, after }: Change): Prom
   refuseItems(lines, stored, changed)
 }
 
-/** What `effectOf` asks of a transaction as it is stored. */
-export function transactionOf(row: Row) {
-  return { type: String(row.type), amount: Number(row.amount), captured: Number(row.captured) }
-}
-
 function isRefund(row: Row): boolean {
-  return effectOf(transactionOf(row)) === 'refunded'
+  return effectOf(row) === 'refunded'
 }
 
 /** What the checks depend on. */
 function meaningOf(row: Row) {
-  return { ...transactionOf(row), ...meaningIn(row) }
+  return { effect: effectOf(row), amount: Math.abs(Number(row.amount)), ...meaningIn(row) }
 }
 
 async function refuseOtherReturns(caller: Caller, orderId: number, refunds: readonly Refund[]): Promise<void> {
@@ -147,39 +150,25 @@ async function refuseOtherReturns(caller: Caller, orderId: number, refunds: read
 }
 
 function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: readonly Refund[]): void {
-  const bought = new Map(lines.map((line) => [Number(line.id), line]))
-  const refunded = new Map<number, bigint>()
-  const add = ({ ItemIndexID, RefundQuantity = 0 }: RefundItem) =>
-    refunded.set(ItemIndexID, (refunded.get(ItemIndexID) ?? 0n) + exact(RefundQuantity))
-  for (const { items } of stored) items.forEach(add)
+  const bought = new Map(lines.map((line) => [Number(line.id), Number(line.quantity)]))
+  const refunded = piecesOf(stored)
   for (const { row, path, items, shipping, tax } of changed) {
     const named = new Set<number>()
-    for (const [index, item] of items.entries()) {
+    for (const [index, { ItemIndexID, RefundQuantity }] of items.entries()) {
       const at = `${path}.RefundItemList[${index}]`
-      const { ItemIndexID, RefundQuantity = 0 } = item
-      const line = bought.get(ItemIndexID)
-      if (line === undefined)
-        throw wrongField(
-          `${at}.ItemIndexID`,
-          `must be that of a line of this order; ${ItemIndexID} is none`,
-          'unknown-reference',
-        )
+      const sold = bought.get(ItemIndexID)
+      if (sold === undefined) {
+        const problem = `must be that of a line of this order; ${ItemIndexID} is none`
+        throw wrongField(`${at}.ItemIndexID`, problem, 'unknown-reference')
+      }
       if (named.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
       named.add(ItemIndexID)
-      if (RefundQuantity <= 0) throw wrongField(`${at}.RefundQuantity`, 'must be more than 0', 'out-of-range')
       const already = refunded.get(ItemIndexID) ?? 0n
-      const left = exact(Number(line.quantity)) - already
-      if (exact(RefundQuantity) > left) {
-        const has = `the line has ${Number(line.quantity)}, of which ${toNumber(already)} were refunded already`
-        throw wrongField(
-          `${at}.RefundQuantity`,
-          `must be at most ${toNumber(left > 0n ? left : 0n)}: ${has}`,
-          'out-of-range',
-        )
-      }
-      add(item)
+      const problem = RefundQuantity <= 0 ? 'must be more than 0' : quantityProblem(RefundQuantity, sold, already)
+      if (problem !== null) throw wrongField(`${at}.RefundQuantity`, problem, 'out-of-range')
+      refunded.set(ItemIndexID, already + exact(RefundQuantity))
     }
-    const amounts = sum([shipping, tax, ...items.map(({ RefundAmount = 0 }) => RefundAmount)].map(exact))
+    const amounts = sum([shipping, tax, ...items.map(({ RefundAmount }) => RefundAmount)].map(exact))
     const whole = exact(Math.abs(Number(row.amount)))
     if (amounts > whole) {
       const problem = `has amounts of ${toNumber(amounts)} together; the transaction is of ${toNumber(whole)}`
@@ -188,18 +177,16 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
   }
 }
 
-/** The ids of the transactions of a change that refund from now on and have no number. */
-export function newRefunds({ before, after }: Pick<Change, 'before' | 'after'>): number[] {
-  const refunded = new Set(before?.lists.TransactionList?.filter(isRefund).map(({ id }) => id))
-  const isNew = (row: Row) => row.creditNoteNumber === null && !refunded.has(row.id) && isRefund(row)
-  return (after.lists.TransactionList ?? []).filter(isNew).map(({ id }) => Number(id))
-}
-
 /**
- * Assigns the store's next numbers of credit notes to stored refunds. They have no gaps, so other refunds and new orders wait until the
- * transaction ends: products have to be locked before.
+ * Assigns the store's next numbers of credit notes to the transactions of these changes, as they are stored, that refund from now on and
+ * have none. They have no gaps, so other refunds and new orders wait until the transaction ends: products have to be locked before.
  */
-export async function numberRefunds({ db, store }: Caller, ids: readonly number[]): Promise<void> {
+export async function numberRefunds({ db, store }: Caller, changes: readonly Pick<Change, 'before' | 'after'>[]) {
+  const ids = changes.flatMap(({ before, after }) => {
+    const refunded = new Set(before?.lists.TransactionList?.filter(isRefund).map(({ id }) => id))
+    const isNew = (row: Row) => row.creditNoteNumber === null && !refunded.has(row.id) && isRefund(row)
+    return (after.lists.TransactionList ?? []).filter(isNew).map(({ id }) => Number(id))
+  })
   if (ids.length === 0) return
   const numbered = await queryRows(db)`
     WITH taken AS (

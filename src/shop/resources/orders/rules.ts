@@ -20,7 +20,7 @@ import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails, refuseFractions } from './order-lines.ts'
 import { isVoid } from './payments.ts'
-import { newRefunds, numberRefunds, settleRefunds } from './refunds.ts'
+import { numberRefunds, settleRefunds } from './refunds.ts'
 import { refuseSharedNumber } from './same-number.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
@@ -32,7 +32,7 @@ import {
   statusNotCompleted,
   statusShipped,
 } from './statuses.ts'
-import { difference, goodsOf, moveHeldStocks, restockedBy, restockedItems, sumByGoods, takenBy } from './stock.ts'
+import { difference, goodsOf, moveHeldStocks, restockedBy, returnedItems, sumByGoods, takenBy } from './stock.ts'
 
 /** Stands for the id of a shipment that is added with the lines that it has. The wire has no such number. */
 export const NEW_SHIPMENT = -1
@@ -183,7 +183,7 @@ async function settleItems(change: OrderChange): Promise<void> {
   const to = Number(after.row.statusId)
   if (!sent && holdsStock(from) === holdsStock(to)) return
   const stored = before.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
-  const restocked = await restockedItems(caller, id)
+  const restocked = await returnedItems(caller, id)
   if (sent) refuseLessThanRestocked(stored, sent, restocked)
   const held = holdsStock(from) ? [...takenBy(stored), ...restockedBy(restocked)] : []
   const holds = holdsStock(to) ? [...takenBy(sent ?? stored), ...restockedBy(restocked)] : []
@@ -275,7 +275,7 @@ function completeLine(
   if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist', 'unknown-reference')
   const details = row.details as Document
   Object.assign(row, lineColumns(describedLine(row, product, currency)), given?.columns)
-  row.details = { ...details, ...lineDetails(product) }
+  row.details = { ItemNonTaxable: product.nonTaxable, ...details, ...lineDetails(product) }
 }
 
 function describedLine({ details, optionPrice }: Row, product: SoldProduct, currency: string): DescribedLine {
@@ -336,7 +336,7 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
   }
   const paying = changes.filter(({ kind, after }) => kind !== 'import' && after.lists.TransactionList)
   const [paid] = paying
-  if (paid) await numberRefunds(paid.caller, paying.flatMap(newRefunds))
+  if (paid) await numberRefunds(paid.caller, paying)
 }
 
 /** Refuses (400) imported orders with an unknown status, and reserves their numbers of invoices and credit notes. */

@@ -35,11 +35,8 @@ export const hasInvoiceNumber: Filter = {
     // 0 is shown without the prefix.
     const behind = numbersBehind(given, name, 1)
     const bare = isBare(given) && Number(given) <= INT32_MAX ? Number(given) : -1
-    const numbers = [bare, ...behind.filter((number) => number !== null)]
-    // Redundant, but it lets PostgreSQL use an index.
-    return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
-      AND (t."invoiceNumber" = ${bare}::int
-        OR (${startsWithPrefix(given)} AND t."invoiceNumber" = ${numberBehindPrefix(behind)}))`
+    return sql`${isOneOf(bare, behind)} AND (t."invoiceNumber" = ${bare}::int
+        OR (${startsWithPrefix(given)} AND t."invoiceNumber" = ${numberBehind(prefix, behind)}))`
   },
 }
 
@@ -53,15 +50,10 @@ export const looksLikeInvoiceNumber: Filter = {
     const typed = [...given].filter((character) => !separators.includes(character)).join('')
     const exact = hasInvoiceNumber.read(given, name, store)
     const behind = numbersBehind(typed, name, 1)
-    const prefix = sql`translate(t."invoicePrefix", ${separators}, '')`
-    const numbers = [
-      isBare(given) ? Math.min(Number(given), INT32_MAX) : -1,
-      ...behind.filter((number) => number !== null),
-    ]
-    // Redundant, but it lets PostgreSQL use an index.
-    return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
-      AND ((${exact}) OR (${prefix} <> '' AND lower(${prefix}) = lower(left(${typed}, length(${prefix})))
-        AND t."invoiceNumber" = ${numberBehind(prefix, behind)}))`
+    const plain = sql`translate(t."invoicePrefix", ${separators}, '')`
+    const bare = isBare(given) ? Math.min(Number(given), INT32_MAX) : -1
+    return sql`${isOneOf(bare, behind)} AND ((${exact}) OR (${plain} <> '' AND ${startsWithPrefix(typed, plain)}
+        AND t."invoiceNumber" = ${numberBehind(plain, behind)}))`
   },
 }
 
@@ -71,7 +63,7 @@ export const fromInvoiceNumber: Filter = {
   read: (given, name) => {
     const behind = numbersBehind(given, name, 0)
     if (isBare(given)) return sql`t."invoiceNumber" >= ${Math.min(Number(given), INT32_MAX + 1)}::bigint`
-    return sql`${startsWithPrefix(given)} AND t."invoiceNumber" >= ${numberBehindPrefix(behind)}`
+    return sql`${startsWithPrefix(given)} AND t."invoiceNumber" >= ${numberBehind(prefix, behind)}`
   },
 }
 
@@ -79,15 +71,19 @@ function isBare(text: string): boolean {
   return /^\d+$/.test(text)
 }
 
-function startsWithPrefix(given: string): Sql {
-  return sql`lower(t."invoicePrefix") = lower(left(${given}, length(t."invoicePrefix")))`
+const prefix = sql`t."invoicePrefix"`
+
+function startsWithPrefix(given: string, own = prefix): Sql {
+  return sql`lower(${own}) = lower(left(${given}, length(${own})))`
+}
+
+/** Redundant beside what follows, but it lets PostgreSQL use an index. */
+function isOneOf(bare: number, behind: readonly (number | null)[]): Sql {
+  const numbers = [bare, ...behind.filter((number) => number !== null)]
+  return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])`
 }
 
 /** NULL where no valid number follows the prefix. */
-function numberBehindPrefix(behind: readonly (number | null)[]): Sql {
-  return numberBehind(sql`t."invoicePrefix"`, behind)
-}
-
 function numberBehind(prefix: Sql, behind: readonly (number | null)[]): Sql {
   return sql`(SELECT string_to_array(${behind.join(',')}, ',', '')::int[])[length(${prefix}) + 1]`
 }

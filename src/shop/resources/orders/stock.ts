@@ -190,31 +190,22 @@ export function sumByGoods(rows: readonly Row[], column: string): Map<string, bi
   return sums
 }
 
-/** A line of an order, with what its returns have of it, in ten-thousandths. */
-export interface ReturnedLine {
-  readonly row: Row
-  readonly goods: string
-  readonly returned: bigint
-  readonly restocked: bigint
-  /** Of all lines of the same goods. */
-  readonly restockedGoods: bigint
-}
+export type ReturnedLine = Awaited<ReturnType<typeof readReturnedLines>>[number]
 
-/** Reads the lines of an order with what its returns have of each. */
-export async function readReturnedLines(caller: Caller, orderId: number): Promise<ReturnedLine[]> {
+/** Reads the lines of an order with what its returns have of each, in ten-thousandths. */
+export async function readReturnedLines(caller: Caller, orderId: number) {
   const rows = await readRows(caller, orderItemList, orderId)
   const items = await returnedItems(caller, orderId)
-  const restocked = sumByGoods(items, 'restockQuantity')
-  const [ofReturned, ofRestocked] = [
-    sharedByGoods(rows, sumByGoods(items, 'returnQuantity')),
-    sharedByGoods(rows, restocked),
-  ]
+  const restockedGoods = sumByGoods(items, 'restockQuantity')
+  const returned = sharedByGoods(rows, sumByGoods(items, 'returnQuantity'))
+  const restocked = sharedByGoods(rows, restockedGoods)
   return rows.map((row, at) => ({
     row,
     goods: goodsOf(row),
-    returned: ofReturned[at] ?? 0n,
-    restocked: ofRestocked[at] ?? 0n,
-    restockedGoods: restocked.get(goodsOf(row)) ?? 0n,
+    returned: returned[at] ?? 0n,
+    restocked: restocked[at] ?? 0n,
+    /** Of all lines of the same goods. */
+    restockedGoods: restockedGoods.get(goodsOf(row)) ?? 0n,
   }))
 }
 
@@ -241,10 +232,4 @@ export function returnedItems(caller: Caller, orderId: number, butNot = 0): Prom
      FROM "Rma" a JOIN "RmaItem" i ON i."storeId" = a."storeId" AND i."rmaId" = a."id"
      WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int
      ORDER BY i."rmaId", i."position"`
-}
-
-/** Those of them that were put back in stock. */
-export async function restockedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
-  const returned = await returnedItems(caller, orderId, butNot)
-  return returned.filter(({ restockQuantity }) => Number(restockQuantity) > 0)
 }

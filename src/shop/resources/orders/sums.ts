@@ -39,7 +39,7 @@ const decimals: Sql = sql`CASE ${join(
 )} ELSE 2 END`
 
 /** What an order amounts to, part by part, each rounded to the currency's decimals as pages and invoices do (amounts.ts). */
-const parts: Sql = sql`(
+export const partsOf = (decimals: Sql): Sql => sql`(
   SELECT *, greatest("items" + "shipping" + "tax" - "discount", 0) AS "sum"
   FROM (
     SELECT
@@ -114,7 +114,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
   return {
     kind: 'computed',
     filters,
-    from: sql`(SELECT * FROM ${parts} parts CROSS JOIN LATERAL ${paidSums} payments)`,
+    from: sql`(SELECT * FROM ${partsOf(decimals)} parts CROSS JOIN LATERAL ${paidSums} payments)`,
     type,
   }
 }

@@ -9,7 +9,7 @@ import { orderItemList } from '../orders/lists.ts'
 import { refuseFractions } from '../orders/order-lines.ts'
 import { forgetReturn } from '../orders/refunds.ts'
 import { holdsStock } from '../orders/statuses.ts'
-import { moveHeldStocks, restockedBy, restockedItems } from '../orders/stock.ts'
+import { moveHeldStocks, restockedBy, returnedItems } from '../orders/stock.ts'
 import { lockProducts } from '../products/stock.ts'
 import { areSame, completeItems, keepOptions, rmaItemList } from './items.ts'
 
@@ -40,7 +40,7 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
     keepOptions(items, stored)
   } else {
     if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist', 'unknown-reference')
-    const restocked = await restockedItems(caller, to, id)
+    const restocked = await returnedItems(caller, to, id)
     const lines = await readRows(caller, orderItemList, to)
     completeItems(items, lines, restocked)
     await refuseFractions(caller, [...lines, ...stored], items, (index, name) => `RMAItemList[${index}].${name}`)

@@ -26,16 +26,8 @@ function complaints() {
 }
 
 const call = (subscriptionId: number, changes: Partial<AnsweredCall> = {}): AnsweredCall => {
-  const answered = {
-    method: 'GET',
-    path: '/v1/Products',
-    status: 200,
-    message: '',
-    requestId: 'r',
-    ignored: [],
-    body: null,
-  }
-  return { subscriptionId, ...answered, ...changes }
+  const answered = { method: 'GET', path: '/v1/Products', status: 200, message: '' }
+  return { subscriptionId, ...answered, requestId: 'r', ignored: [], body: null, ...changes }
 }
 
 /** Calls a millisecond apart, whose paths are /from and on. */

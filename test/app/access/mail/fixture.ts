@@ -40,14 +40,10 @@ export function write(services: Pick<Services, 'db'> & MailServices, mail: NewMa
   return inTransaction(services.db, (tx) => writeMail(tx, services, mail))
 }
 
-/** What a process with these settings sends by; the settings must have SMTP_URL. */
-export function senderOf({ config, log, ...services }: Services) {
-  const { smtpUrl, mailFrom } = config
-  if (smtpUrl === null || mailFrom === null) throw new Error('No SMTP_URL')
+/** What a process with these services sends mails to people by. */
+export function senderOf(services: Services) {
   const registry = new Registry()
-  const metrics = createMailMetrics(registry)
-  const mails = createMails({ ...services, log, metrics, config: { smtpUrl, mailFrom } })
-  return { ...mails, registry }
+  return { ...createMails({ ...services, metrics: createMailMetrics(registry) }), registry }
 }
 
 /** Settings of a process that sends mail. */

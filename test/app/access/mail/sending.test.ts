@@ -17,9 +17,7 @@ const receiver = await shared(openMailReceiver())
 const server = await sharedServer({ SMTP_URL: receiver.url, MAIL_FROM: 'Garden “Shop” <mail@shop.example>' })
 beforeEach(async () => {
   await server.services.db.mail.deleteMany()
-  receiver.mails.length = 0
-  receiver.refusal = null
-  receiver.onArrival = () => {}
+  receiver.reset()
   server.log.length = 0
   sender = senderOf(server.services)
 })
@@ -34,13 +32,9 @@ async function untilDue(): Promise<void> {
 describe('a mail', () => {
   test('is sent once, with its text and HTML, to its recipient alone, and then its content is forgotten', async () => {
     const { store } = await server.openStore({ timeZone: 'Europe/Berlin' })
-    const data = {
-      storeName: store.name,
-      role: 'a packer',
-      invitedBy: 'Zoë <zoe@shop.example>',
-      link: '/admin/invitations?token=a%26b&c=d',
-      expiresAt: new Date('2026-03-11T16:00:00Z'),
-    } as const
+    const of = { storeName: store.name, role: 'a packer', invitedBy: 'Zoë <zoe@shop.example>' }
+    const expiresAt = new Date('2026-03-11T16:00:00Z')
+    const data = { ...of, link: '/admin/invitations?token=a%26b&c=d', expiresAt } as const
     const to = 'ann+packing@shop.example'
     await write(server.services, notice({ kind: 'invitation', data, to, storeId: store.id }))
     const { messageId } = await mail()
@@ -48,7 +42,7 @@ describe('a mail', () => {
     await sender.runDue()
 
     expect(receiver.mails).toHaveLength(1)
-    const [{ headers, ...sent } = { headers: new Map<string, string>(), text: '', html: '' }] = receiver.mails
+    const { headers, ...sent } = receiver.last()
     expect(sent).toMatchObject({ from: 'mail@shop.example', to: [to] })
     expect(Object.fromEntries(headers)).toMatchObject({
       from: '=?UTF-8?Q?Garden_=E2=80=9CShop=E2=80=9D?= <mail@shop.example>',
@@ -78,27 +72,18 @@ describe('a mail', () => {
       const reset = notice({ kind: 'address-change', data, to, storeId: store.id, ...(locale && { locale }) })
       await write(server.services, reset)
       await sender.runDue()
-      const { headers, text, html } = receiver.mails.at(-1) ?? {
-        headers: new Map<string, string>(),
-        text: '',
-        html: '',
-      }
-      const { subject } = Object.fromEntries(headers)
+      const { headers, text, html } = receiver.last()
       const [until = ''] = /(?<=bis |until ).*(?=:)/.exec(text) ?? []
-      return { subject, until, lang: /<html lang="(\w+)">/.exec(html)?.[1], end: text.split('\n').at(-1) }
+      return [headers.get('subject'), until, /<html lang="(\w+)">/.exec(html)?.[1], text.split('\n').at(-1)]
     }
-    const english = {
-      subject: 'Confirm your new e-mail address',
-      until: 'Mar 11, 2026, 5:00 PM GMT+1',
-      lang: 'en',
-      end: 'Sent automatically by http://localhost:3000',
-    }
-    const german = {
-      subject: '=?UTF-8?Q?Best=C3=A4tigen_Sie_Ihre_neue_E-Mail-Adr?= =?UTF-8?Q?esse?=',
-      until: '11. März 2026, 17:00 MEZ',
-      lang: 'de',
-      end: 'Automatisch gesendet von http://localhost:3000',
-    }
+    const english = [
+      ...['Confirm your new e-mail address', 'Mar 11, 2026, 5:00 PM GMT+1', 'en'],
+      'Sent automatically by http://localhost:3000',
+    ]
+    const german = [
+      '=?UTF-8?Q?Best=C3=A4tigen_Sie_Ihre_neue_E-Mail-Adr?= =?UTF-8?Q?esse?=',
+      ...['11. März 2026, 17:00 MEZ', 'de', 'Automatisch gesendet von http://localhost:3000'],
+    ]
     expect(await arrived()).toEqual(english)
     expect(await arrived('de-DE')).toEqual(german)
     const { db } = server.services
@@ -141,16 +126,11 @@ describe('a mail', () => {
     const gone = await openMailReceiver()
     await gone.close()
     const { config } = server.services
-    const smtpUrl = gone.url
-    const elsewhere = senderOf({ ...server.services, config: { ...config, smtpUrl } })
-    await elsewhere.runDue()
+    await senderOf({ ...server.services, config: { ...config, smtpUrl: gone.url } }).runDue()
     expect((await mail()).reason).toBe('The mail server cannot be reached or ended the connection (ECONNREFUSED)')
     await untilDue()
-    const wrong = senderOf({
-      ...server.services,
-      config: { ...config, smtpUrl: `${receiver.url}`.replace(/:[^:@]*@/, ':another@') },
-    })
-    await wrong.runDue()
+    const smtpUrl = receiver.url.replace(/:[^:@]*@/, ':another@')
+    await senderOf({ ...server.services, config: { ...config, smtpUrl } }).runDue()
     expect((await mail()).reason).toBe('The mail server refused the user name or the password (535)')
     await untilDue()
     await sender.runDue()
@@ -207,10 +187,11 @@ describe('a mail', () => {
     const attempt = senderOf({ ...server.services, config: { ...server.services.config, smtpUrl } }).runDue()
     await connected.promise
     // Not before the client has noticed that it is connected.
-    await vi.waitFor(async () => {
+    const isOver = async () => {
       await vi.advanceTimersByTimeAsync(20_000)
       expect((await mail()).reason).toBe('The mail server cannot be reached or ended the connection (ETIMEDOUT)')
-    })
+    }
+    await vi.waitFor(isOver, { timeout: 10_000 })
     vi.useRealTimers()
     await attempt
     await silent.close()

@@ -69,15 +69,8 @@ describe('a session is found', () => {
     const token = await tokenOf('developer')
     const { tokenHash } = await services.db.session.findFirstOrThrow({ orderBy: { id: 'desc' } })
 
-    for (const text of [
-      '',
-      tokenHash,
-      token.slice(1),
-      token.toUpperCase(),
-      `${token} `,
-      'x'.repeat(100_000),
-      'zero\0',
-    ]) {
+    const like = [token.slice(1), token.toUpperCase(), `${token} `]
+    for (const text of ['', tokenHash, ...like, 'x'.repeat(100_000), 'zero\0']) {
       expect(await findSession(services, 'developer', text)).toBeNull()
     }
   })

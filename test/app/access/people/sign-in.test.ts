@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { setDeveloperPassword } from '../../../../src/access/people/accounts.ts'
 import { findSession } from '../../../../src/access/people/sessions.ts'
-import { type SignIn, signIn } from '../../../../src/access/people/sign-in.ts'
+import type { SignIn } from '../../../../src/access/people/sign-in.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import type { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
@@ -46,6 +46,9 @@ function fail(input: Input, on: Services = services): Promise<StoreFailure> {
   return refusal(enter(on, { password: wrongPassword, ...input }))
 }
 
+/** Of somebody who has an account. */
+const newInput = async () => ({ kind: 'developer' as const, email: (await newDeveloper(services)).email })
+
 async function failTimes(times: number, input: Input): Promise<void> {
   for (let count = 0; count < times; count++) expect(await fail(input)).toMatchObject({ code: 'unauthorized' })
 }
@@ -58,14 +61,8 @@ describe('signing in', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     expect(expiresAt).toEqual(new Date(access.clock.ms + 7 * 24 * 3_600_000))
     const session = await findSession(services, 'developer', token)
-    expect(session?.person).toEqual({
-      kind: 'developer',
-      id,
-      email,
-      identityId: expect.any(Number),
-      locale: null,
-      testStores: null,
-    })
+    const own = { kind: 'developer', id, email, identityId: expect.any(Number) }
+    expect(session?.person).toEqual({ ...own, locale: null, testStores: null })
   })
 
   test('a merchant’s account is none of a developer, and the other way round', async () => {
@@ -83,22 +80,11 @@ describe('signing in', () => {
     await enter(services, { kind: 'developer', email: developer.email, address })
     await enter(services, { kind: 'merchant', email: merchant.email, address })
 
+    const action = 'account.signed-in'
     const entries = await services.db.auditEntry.findMany({ where: { address }, orderBy: { id: 'asc' } })
     expect(entries).toMatchObject([
-      {
-        action: 'account.signed-in',
-        actorKind: 'developer',
-        actor: developer.email,
-        developerId: developer.id,
-        storeId: null,
-      },
-      {
-        action: 'account.signed-in',
-        actorKind: 'merchant',
-        actor: merchant.email,
-        storeId: merchant.store.id,
-        developerId: null,
-      },
+      { action, actorKind: 'developer', actor: developer.email, developerId: developer.id, storeId: null },
+      { action, actorKind: 'merchant', actor: merchant.email, storeId: merchant.store.id, developerId: null },
     ])
   })
 
@@ -113,11 +99,10 @@ describe('signing in', () => {
   ])('refuses an impossible %s without counting it', async (field, changes) => {
     const input = { kind: 'merchant' as const, email: freshEmail(), ...changes }
 
-    expect(
-      await looksOf(async () => {
-        expect(await refusal(enter(services, input))).toMatchObject({ status: 400, field, faults: [{ field }] })
-      }),
-    ).toBe(0)
+    const looked = await looksOf(async () => {
+      expect(await refusal(enter(services, input))).toMatchObject({ status: 400, field, faults: [{ field }] })
+    })
+    expect(looked).toBe(0)
   })
 
   test('a password that is changed while it is looked at opens nothing', async () => {
@@ -230,10 +215,8 @@ describe('who guesses learns of no account', () => {
   test('an unknown address is delayed like a known one', async () => {
     const { email } = await newDeveloper(services)
     const told = []
-    for (const input of [
-      { kind: 'developer' as const, email },
-      { kind: 'developer' as const, email: freshEmail() },
-    ]) {
+    for (const of of [email, freshEmail()]) {
+      const input = { kind: 'developer' as const, email: of }
       await failTimes(5, input)
       told.push(visible(await fail(input)))
     }
@@ -245,8 +228,7 @@ describe('who guesses learns of no account', () => {
 
 describe('the delay of an account', () => {
   test('of 200 guesses at once five are looked at, and then the right password is refused too', async () => {
-    const { email } = await newDeveloper(services)
-    const input = { kind: 'developer' as const, email }
+    const input = await newInput()
     let guesses: StoreFailure[] = []
     const count = await looksOf(async () => {
       guesses = await Promise.all(Array.from({ length: 200 }, () => fail(input)))
@@ -255,11 +237,8 @@ describe('the delay of an account', () => {
     expect(count).toBe(5)
     expect(guesses.filter(({ code }) => code === 'unauthorized')).toHaveLength(5)
     expect(guesses.filter(({ code }) => code === 'rate-limited')).toHaveLength(195)
-    expect(await refusal(enter(services, input))).toMatchObject({
-      code: 'rate-limited',
-      status: 429,
-      retryAfterSeconds: 1,
-    })
+    const late = { code: 'rate-limited', status: 429, retryAfterSeconds: 1 }
+    expect(await refusal(enter(services, input))).toMatchObject(late)
     expect(await looksOf(() => fail(input))).toBe(0)
   })
 
@@ -289,8 +268,7 @@ describe('the delay of an account', () => {
   })
 
   test('doubles from a second to a minute; tries before the time neither count nor lengthen it', async () => {
-    const { email } = await newDeveloper(services)
-    const input = { kind: 'developer' as const, email }
+    const input = await newInput()
     await failTimes(5, input)
     const waits: (number | undefined)[] = []
     for (let count = 0; count < 9; count++) {
@@ -306,12 +284,12 @@ describe('the delay of an account', () => {
   })
 
   test('ends with a success, and only with one of the account', async () => {
-    const { email } = await newDeveloper(services)
-    const input = { kind: 'developer' as const, email }
+    const input = await newInput()
     await failTimes(5, input)
     pass(1)
     await failTimes(1, input)
     pass(2)
+    const { email } = input
     await newMerchant(services, { Email: email })
     await enter(services, { kind: 'merchant', email })
     await failTimes(1, input)
@@ -324,8 +302,7 @@ describe('the delay of an account', () => {
   })
 
   test('is forgotten 24 h after the last failure, and its row is swept', async () => {
-    const { email } = await newDeveloper(services)
-    const input = { kind: 'developer' as const, email }
+    const input = await newInput()
     await failTimes(5, input)
     pass(24 * 3600 - 1)
     await failTimes(1, input)
@@ -375,19 +352,9 @@ describe('the delay of an address', () => {
   })
 
   test.each([
-    {
-      network: 'an IPv6 /64',
-      one: '2001:db8:1:2::1',
-      same: '2001:DB8:1:2:ffff:ffff:ffff:ffff',
-      other: '2001:db8:1:3::1',
-    },
-    {
-      network: 'an IPv4 address, mapped or not',
-      one: '203.0.113.9',
-      same: '::ffff:203.0.113.9',
-      other: '203.0.113.10',
-    },
-  ])('$network is one address', async ({ one, same, other }) => {
+    ['an IPv6 /64', '2001:db8:1:2::1', '2001:DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
+    ['an IPv4 address, mapped or not', '203.0.113.9', '::ffff:203.0.113.9', '203.0.113.10'],
+  ])('%s is one address', async (_network, one, same, other) => {
     await guessTimes(20, one)
 
     expect(await guess(same)).toMatchObject({ code: 'rate-limited' })
@@ -432,13 +399,7 @@ describe('the delay of an address', () => {
 
 test('no secret is in the tables, the audit log or a refusal', async () => {
   const { email } = await newDeveloper(services)
-  const { token } = await signIn(services, {
-    kind: 'developer',
-    email,
-    password,
-    address: freshAddress(),
-    userAgent: 'x',
-  })
+  const { token } = await enter(services, { kind: 'developer', email })
   const failure = await fail({ kind: 'developer', email })
   const tables = ['Developer', 'StoreUser', 'Session', 'SignInDelay', 'AuditEntry']
   const selects = tables.map((table) => `SELECT row_to_json(t)::text AS text FROM "${table}" t`)

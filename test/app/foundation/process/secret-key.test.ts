@@ -12,7 +12,7 @@ import type { Inbox } from '../../../../src/foundation/database/generated/client
 import { newSigningSecret } from '../../../../src/foundation/outbound/standard-webhooks.ts'
 import { createSecrets, generateKey } from '../../../../src/foundation/values/secrets.ts'
 import { recordsToXml } from '../../../../src/http/rest/xml.ts'
-import { checkDatabase } from '../../../../src/operations/installation/checks.ts'
+import { checkDatabase } from '../../../../src/operations/installation/check-database.ts'
 import { checkSecretKey } from '../../../../src/operations/installation/secret-key/check.ts'
 import { announceKeys, joinProcesses } from '../../../../src/operations/installation/secret-key/keys-in-use.ts'
 import { storeDerivedSecrets } from '../../../../src/operations/installation/secret-key/store-derived.ts'

@@ -92,9 +92,8 @@ const forms: readonly Refused[] = [
   { page: '/admin/settings', fields: { TimeZone: 'Nowhere' }, says: 'Name einer Zeitzone' },
   {
     page: '/admin/settings/payment-methods',
-    fields: { 'Name.new1': 'Check', 'Name.new2': 'check' },
-    status: 409,
-    says: 'Zwei Zahlungsarten hätten den Namen',
+    fields: { 'Name.payment-methods-new1': 'Check', 'PaymentMethodID.payment-methods-new1': '0' },
+    says: 'muss eine ganze Zahl von 1',
   },
   {
     page: '/admin/account',

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
+import { untilWaiting } from '../../../support/held.ts'
 import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
@@ -198,9 +199,9 @@ describe('somebody who is removed', () => {
     await db.$transaction(async (tx) => {
       await tx.$queryRaw`SELECT FROM "Store" WHERE "id" = ${shop.store.id} FOR UPDATE`
       ends = [remove(owner, second.id)]
-      await waiting(1)
+      await untilWaiting({ db }, 1)
       ends.push(act(second, victim.id))
-      await waiting(2)
+      await untilWaiting({ db }, 2)
     })
     const answers = await Promise.all(ends)
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 403])
@@ -210,35 +211,17 @@ describe('somebody who is removed', () => {
   })
 })
 
-/** Waits until so many statements wait for a lock. */
-async function waiting(count: number): Promise<void> {
-  await expect
-    .poll(async () => {
-      const [row] = await server.services.db.$queryRaw<{ count: number }[]>`
-        SELECT count(*)::int AS "count" FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      return row?.count
-    })
-    .toBe(count)
-}
-
 describe('a role of the store’s own', () => {
   test('opens what it names, and its changes count at the next request of an open session', async () => {
     expect(leadsTo(await ownRole('Packer', { Orders: 'read' }))).toEqual([303, `${page}?notice=role-added`])
     const packer = await memberWith(server, shop, 'packer')
     expect(await peopleOf(server, shop)).toContain(`${packer.email} Packer`)
-    const statuses = async () =>
-      Promise.all(
-        ['/admin/orders', '/admin/orders/new', '/admin/products'].map(
-          async (url) => (await packer.person.open(url)).statusCode,
-        ),
-      )
+    const pages = ['/admin/orders', '/admin/orders/new', '/admin/products']
+    const statuses = () => Promise.all(pages.map(async (url) => (await packer.person.open(url)).statusCode))
     expect(await statuses()).toEqual([200, 403, 403])
     const id = await roleId('Packer')
-    expect(leadsTo(await ownRole('Packer', { Orders: 'write', Products: 'read', Customers: 'read' }, id))).toEqual([
-      303,
-      `${page}?notice=role-changed`,
-    ])
+    const changed = await ownRole('Packer', { Orders: 'write', Products: 'read', Customers: 'read' }, id)
+    expect(leadsTo(changed)).toEqual([303, `${page}?notice=role-changed`])
     expect(await statuses()).toEqual([200, 200, 200])
     await ownRole('Packer', { Orders: 'none', Products: 'read' }, id)
     expect(await statuses()).toEqual([403, 403, 200])
@@ -256,14 +239,10 @@ describe('a role of the store’s own', () => {
   })
 
   test('of one name is added once by ten at once, and keeps it when it is saved again', async () => {
-    const { token: _csrf, ...fields } = { token: '', Name: 'Packer', 'Privileges.Orders': 'read' }
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => owner.person.call('POST', `${page}/roles`, fields)),
-    )
-    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([
-      303,
-      ...Array.from({ length: 9 }, () => 409),
-    ])
+    const fields = { Name: 'Packer', 'Privileges.Orders': 'read' }
+    const adding = Array.from({ length: 10 }, () => owner.person.call('POST', `${page}/roles`, fields))
+    const [first, ...others] = (await Promise.all(adding)).map(({ statusCode }) => statusCode).toSorted()
+    expect([first, new Set(others)]).toEqual([303, new Set([409])])
     expect(leadsTo(await ownRole('PACKER', { Orders: 'write' }, await roleId('Packer')))[0]).toBe(303)
   })
 

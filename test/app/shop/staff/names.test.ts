@@ -21,7 +21,7 @@ const nameIn = (by: Pick<TestMember, 'person'>, Name: string) =>
 
 const count = (body: string, text: string) => body.split(text).length - 1
 
-test('a name stands for its person in histories and notes, with the address once, and REST shows the address', async () => {
+test('a name stands for its person in histories, notes, movements and imports, with the address once, and REST shows the address', async () => {
   expect((await nameIn(owner, ' Ada <Byron> ')).statusCode).toBe(303)
   const id = await shop.add('/Customers', { Email: 'bob@home.example', Password: 'a password of bob' })
   const customer = `/admin/customers/${id}`
@@ -39,6 +39,15 @@ test('a name stands for its person in histories and notes, with the address once
   const { body } = await owner.person.open(customer)
   expect(body).toMatch(/two[\s\S]*Ada &lt;Byron&gt; \([\s\S]*one[\s\S]*Ada &lt;Byron&gt;, /)
   expect((await owner.person.open('/admin/people')).body).toContain(`<bdi>${named}</bdi>`)
+  const product = await shop.add('/Products', { SKUInfo: { SKU: 'L-1', Name: 'Lamp' } })
+  const stock = `/admin/products/${product}/stock`
+  await owner.person.submit(stock, { Cause: 'adjust', Quantity: '1', Note: 'found' })
+  const choosing = { action: '/admin/products/bulk?' }
+  const { headers } = await owner.person.submit('/admin/products', { ids: String(product) }, choosing)
+  const imported = String(headers.location).replace('/change', '')
+  for (const address of [stock, '/admin/csv', imported]) {
+    expect([address, count((await owner.person.open(address)).body, named)]).toEqual([address, 1])
+  }
   const maker = { ManufacturerName: 'Lamps' }
   await owner.person.submit('/admin/manufacturers/new', maker, { action: '/admin/manufacturers' })
   const [{ UserID }] = (await shop.call('GET', '/Manufacturers')).json()

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../../../foundation/values/int32.ts'
+import { categories } from '../../../../shop/resources/categories/categories.ts'
 import {
   type CategoryNode,
   countProducts,
@@ -13,11 +14,22 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
+import { serviceOf } from '../../records/services.ts'
 
 const CATEGORIES_SHOWN = 2_000
 /** Of a larger tree, no products are counted: each category costs a look into the index. */
 const COUNTED_CATEGORIES_MAX = 500
 const COUNTED_PRODUCTS_MAX = 100
+
+/** The page of a category shows where it lies in the tree. */
+export const categoryService = serviceOf(categories, {
+  template: '/pages/shop/categories/place',
+  read: async (caller, { CategoryID }) => {
+    const [path] = await readCategoryPaths(caller, [Number(CategoryID)])
+    return { above: path?.steps.slice(0, -1) ?? [] }
+  },
+  listLinks: [{ address: '/admin/categories/tree', text: t('Show as a tree') }],
+})
 
 export function categoryPages(app: FastifyInstance, services: CallerServices): void {
   storePages(adminPages(app, ['Category', 'read']), services).page('/admin/categories/tree', treePage)

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { allows } from '../../../../access/applications/privileges.ts'
+import { readPeople } from '../../../../access/people/names.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Resource } from '../../../../engine/definition/resource.ts'
 import type { CsvImportName } from '../../../../foundation/database/generated/client.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
-import { labelOf } from '../../../../foundation/texts/label.ts'
 import { english } from '../../../../foundation/texts/language.ts'
 import { andOf, type Phrase, type Text, t, written } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
@@ -33,6 +33,7 @@ import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { idIn } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from '../../records/codes.ts'
+import { fieldAt } from '../../records/history-words.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { List, Service } from '../../records/services.ts'
@@ -54,11 +55,13 @@ export async function importsPage({ caller, query }: PageRequest): Promise<HtmlP
     before,
     limit: IMPORTS_SHOWN + 1,
   })
+  const personOf = await readPeople(caller)
   const imports = found.slice(0, IMPORTS_SHOWN).map(async (one) => ({
     ...one,
     service: serviceOf(one),
     state: stateOf(one, caller.now()),
     title: (await wordsOf(caller, one)).title,
+    by: personOf(one.actor),
   }))
   return {
     template: '/pages/shop/csv/imports',
@@ -75,19 +78,19 @@ export async function importsPage({ caller, query }: PageRequest): Promise<HtmlP
 export async function importOf(asked: PageRequest, { request }: FastifyReply) {
   const { caller } = asked
   const found = await findImport(caller, idIn(asked))
-  const { resource, special } = serviceOf(found)
+  const service = serviceOf(found)
+  const { resource, special } = service
   requirePrivileges(merchantOf(request), [[resource.privilege, 'write']])
   if (special.isFileProved) requireProof(request)
   // The columns that the merchant is not shown, which somebody else's file may have.
   const hidden = hiddenColumns(caller.privileges, resource).map(({ name }) => name)
-  return { found, hidden, isHidden: (column: string) => hidden.includes(column) }
+  return { found, service, hidden, isHidden: (column: string) => hidden.includes(column) }
 }
 
 /** What a file would change, is changing or has changed. */
 export async function importPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
   const { caller, writing } = asked
-  const { found, hidden, isHidden } = await importOf(asked, reply)
-  const service = serviceOf(found)
+  const { found, service, hidden, isHidden } = await importOf(asked, reply)
   const address = `/admin/csv/${found.id}`
   const { read, ...part } = await readPart(asked, found, { address, service, isHidden })
   const seen = seenBy(caller.privileges, service)
@@ -95,10 +98,11 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
   const missing = missingFor(caller, names)
-  const words = await wordsOf(caller, found)
-  const [nameOf, codes] = await Promise.all([
+  const [words, nameOf, codes, personOf] = await Promise.all([
+    wordsOf(caller, found),
     namesFor(caller, ofRecords ? referencesOf(seen, read) : []),
     readCodes(caller, codedPaths(seen)),
+    readPeople(caller),
   ])
   const hasKept = found.source !== 'own' && (await hasParts(caller, found.id))
   return {
@@ -107,12 +111,15 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
     data: {
       ...part,
       found,
+      by: personOf(found.actor),
+      applier: personOf(found.appliedBy),
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: ofRecords,
       valueText: ofRecords ? valueTextOf(seen, words, { nameOf, codes, store: caller.store }) : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
-      columnText: columnTextOf(service, found),
+      // A file calls a column as it likes.
+      columnText: (column: string) => (ofRecords ? fieldAt(service, column).label : column),
       service,
       state: stateOf(found, caller.now()),
       address,
@@ -162,16 +169,6 @@ async function readPart(
   }
 }
 
-/** How a column is called: in a change of records by its label, in a file as the file calls it. */
-function columnTextOf({ values, sections }: Service, found: Import): (column: string) => Phrase {
-  if (!isOfRecords(found)) return (column) => column
-  const lists = sections.flatMap(({ list }) => list ?? [])
-  return (column) =>
-    values.find(({ path }) => path.join('.') === column)?.label ??
-    lists.find(({ name }) => name === column)?.label ??
-    t(labelOf(column))
-}
-
 /** A value of a column as people read it, in a change of records. */
 function valueTextOf(
   service: Service,
@@ -179,7 +176,6 @@ function valueTextOf(
   { nameOf, codes, store: { timeZone, currency } }: { nameOf: NameOf; codes: Codes; store: Caller['store'] },
 ) {
   const targets = targetsOf(service)
-  const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
   return (column: string, text: string): Phrase => {
     const own = textOf?.(column, text) ?? null
     if (own !== null || text === '') return own ?? text
@@ -192,7 +188,7 @@ function valueTextOf(
         .map((id) => (id === '0' ? '' : nameOf(refersTo, id) || id))
         .join(', ')
     }
-    const { kind, isMoney } = fields.get(column) ?? {}
+    const { kind, isMoney } = fieldAt(service, column).field ?? {}
     if (kind === 'boolean') return text === 'true' ? t('Yes') : t('No')
     if (isMoney) return written(({ format }) => format.unitPrice(text, currency))
     if (kind === 'date') return written(({ format }) => format.recordDate(text, timeZone))
@@ -201,10 +197,9 @@ function valueTextOf(
 }
 
 /** A value of a file as people type it, with the sign of decimals that the reader writes. */
-function typedTextOf({ values }: Service) {
-  const decimals = new Set(values.flatMap(({ path, field }) => (field.kind === 'decimal' ? path.join('.') : [])))
+function typedTextOf(service: Service) {
   return (column: string, text: string): Phrase => {
-    const isNumber = decimals.has(column) && /^-?\d+\.\d+$/.test(text)
+    const isNumber = fieldAt(service, column).field?.kind === 'decimal' && /^-?\d+\.\d+$/.test(text)
     return isNumber ? written(({ format }) => format.typed(text)) : text
   }
 }
@@ -218,8 +213,7 @@ function decimalText({ decimal }: Import, { decimalSign }: Format): Text | null 
 }
 
 /** The services whose records columns name: a value one of them, a list several by their numbers. */
-function targetsOf({ values, sections }: Service): ReadonlyMap<string, Resource> {
-  const lists = sections.flatMap(({ list }) => list ?? [])
+function targetsOf({ values, lists }: Service): ReadonlyMap<string, Resource> {
   const named = ({ name, field, values: inner }: List) =>
     inner.filter(({ path }) => path.join('.') === field.key).map(({ refersTo }) => [name, refersTo] as const)
   const all = [...values.map(({ path, refersTo }) => [path.join('.'), refersTo] as const), ...lists.flatMap(named)]

@@ -114,16 +114,14 @@ async function samplesOf(caller: PageRequest['caller'], { id, actor, headings }:
 
 /** The columns that may be chosen, as the pages of a record group them. */
 function groupsFor({ privileges }: Caller, whole: Service) {
-  const { sections } = seenBy(privileges, whole)
+  const { sections, lists: all } = seenBy(privileges, whole)
   const targets = new Set(targetsFor(privileges, whole.resource).map(({ name }) => name))
   const groups = sections.flatMap(({ title, values }) => {
     const named = values.map(({ path, label }) => ({ name: path.join('.'), label }))
     const options = named.filter(({ name }) => targets.has(name))
     return options.length === 0 ? [] : [{ title, options }]
   })
-  const lists = sections.flatMap(({ list }) =>
-    list !== null && targets.has(list.name) ? [{ name: list.name, label: list.label }] : [],
-  )
+  const lists = all.filter(({ name }) => targets.has(name))
   return lists.length === 0 ? groups : [...groups, { title: t('Lists of names'), options: lists }]
 }
 

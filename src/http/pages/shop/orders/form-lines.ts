@@ -5,7 +5,7 @@ import { isOneLine } from '../../../../foundation/values/input.ts'
 import { INT32_MAX, isId } from '../../../../foundation/values/int32.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
 import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
-import { readWholeBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { findBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../../shop/resources/orders/choose-options.ts'
 import { optionPriceOf } from '../../../../shop/resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
@@ -160,7 +160,7 @@ export function customerIdIn(form: Form): number {
 
 /** Returns the price level of a customer. Whether the customer exists is checked when the order is placed. */
 export async function readPriceLevel(caller: Caller, customerId: number): Promise<number> {
-  return customerId === 0 ? 0 : ((await readWholeBuyer(caller, customerId))?.priceLevel ?? 0)
+  return customerId === 0 ? 0 : ((await findBuyer(caller, customerId))?.priceLevel ?? 0)
 }
 
 /** The lines of the form as items of an order, without prices. Throws likewise. */

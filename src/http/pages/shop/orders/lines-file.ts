@@ -34,38 +34,26 @@ interface LineColumn extends CsvColumn {
   readonly cell: (line: Line) => CsvCell
 }
 
-const ofOrder = (
-  name: string,
-  label: Text,
-  cell: (order: OrderRecord) => CsvCell,
-  needs?: 'Customers',
-): LineColumn => ({
-  name,
-  label,
-  cell: ({ order }) => cell(order),
-  ...(needs && { needs }),
-})
-const ofItem = (name: string, label: Text, cell: (item: Item) => CsvCell): LineColumn => ({
-  name,
-  label,
-  cell: ({ item }) => (item === null ? '' : cell(item)),
-})
+type CellOf<From> = (from: From) => CsvCell
+
+const column = (name: string, label: Text, cell: CellOf<Line>, others: Partial<LineColumn> = {}): LineColumn => {
+  return { name, label, cell, ...others }
+}
+const ofOrder = (name: string, label: Text, cell: CellOf<OrderRecord>, needs?: 'Customers') =>
+  column(name, label, ({ order }) => cell(order), needs && { needs })
+const ofItem = (name: string, label: Text, cell: CellOf<Item>, others?: Partial<LineColumn>) =>
+  column(name, label, ({ item }) => (item === null ? '' : cell(item)), others)
 type ShipmentText = 'ShipmentCountry' | 'ShipmentMethodName' | 'ShipmentShippedDate' | 'ShipmentTrackingCode'
 
 /** The one form of all days; a text that is none stays. */
 const isoDay = (text: string) => readDate(text, 'UTC')?.instant.toISOString().slice(0, 'yyyy-mm-dd'.length) ?? text
-const ofShipment = (name: ShipmentText, label: Text, textOf = (text: string) => text): LineColumn => ({
-  name,
-  label,
-  cell: ({ shipment }) => textOf(shipment?.[name] ?? ''),
-})
+const ofShipment = (name: ShipmentText, label: Text, textOf = (text: string) => text) =>
+  column(name, label, ({ shipment }) => textOf(shipment?.[name] ?? ''))
 /** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
-const once = (name: string, label: Text, amount: (line: Line) => number): LineColumn => ({
-  name,
-  label,
-  isMoney: true,
-  cell: (line) => (line.item === null || line.item === line.figures.lines[0] ? amount(line) : ''),
-})
+const once = (name: string, label: Text, amount: (line: Line) => number) => {
+  const isFirst = ({ item, figures }: Line) => item === null || item === figures.lines[0]
+  return column(name, label, (line) => (isFirst(line) ? amount(line) : ''), { isMoney: true })
+}
 
 const texts = (...values: unknown[]) => values.filter(Boolean).join(' ')
 const referencesOf = ({ TransactionList }: OrderRecord) =>
@@ -76,11 +64,7 @@ const columns: readonly LineColumn[] = [
   ofOrder('InvoiceNumber', t('Invoice number'), invoiceOf),
   ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => OrderID),
   ofOrder('OrderDate', t('Date'), ({ OrderDate }) => isoDay(OrderDate)),
-  {
-    name: 'OrderStatus',
-    label: t('Status'),
-    cell: ({ order, statusText }) => statusText(order.OrderStatusID),
-  },
+  column('OrderStatus', t('Status'), ({ order, statusText }) => statusText(order.OrderStatusID)),
   ofOrder('CustomerID', t('Customer number'), ({ CustomerID }) => (CustomerID === 0 ? '' : CustomerID), 'Customers'),
   ofOrder('BillingName', t('Customer'), (order) => texts(order.BillingFirstName, order.BillingLastName), 'Customers'),
   ofOrder('BillingCompany', t('Company'), ({ BillingCompany }) => BillingCompany, 'Customers'),
@@ -91,8 +75,8 @@ const columns: readonly LineColumn[] = [
     written(({ say }) => [name, ...choices].map(say).join(', ')),
   ),
   ofItem('ItemQuantity', t('Quantity'), ({ quantity }) => quantity),
-  { ...ofItem('ItemPrice', t('Price'), ({ unitPrice }) => unitPrice), isMoney: true },
-  { ...ofItem('ItemTotal', t('Amount'), ({ amount }) => amount), isMoney: true },
+  ofItem('ItemPrice', t('Price'), ({ unitPrice }) => unitPrice, { isMoney: true }),
+  ofItem('ItemTotal', t('Amount'), ({ amount }) => amount, { isMoney: true }),
   once('DiscountTotal', t('Discount'), ({ figures }) => figures.discount),
   once('ShippingTotal', t('Shipping'), ({ figures }) => figures.shipping),
   once('SalesTax', t('Tax'), ({ figures }) => figures.taxes[0] ?? 0),

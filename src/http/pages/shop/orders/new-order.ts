@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
+import { keep } from '../../../../engine/changing/merge.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
+import { isLocale, locales } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
+import { readNames } from '../../../../shop/resources/name-lists/name-lists.ts'
 import { billedTo, isWithoutContact } from '../../../../shop/resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
@@ -30,7 +33,6 @@ import {
 import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
-import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, merchantOf, textIn } from '../../../html/request.ts'
@@ -40,7 +42,7 @@ import type { PageRequest, Sent } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
-import { chargeForm, chargesFor, type FormCharges, proposedNames, unseenIn } from './order-charges.ts'
+import { chargesFor, type FormCharges, proposedNames, unseenIn } from './order-charges.ts'
 import {
   faultsOfOrder,
   formField,
@@ -125,7 +127,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
     ? await kept(owner, shown.draft, lookedUp, found)
     : { draft: shown.draft, said: null }
   const [methods, shippingMethods, statuses, drafts] = await Promise.all([
-    listPaymentMethods(caller.db, caller.store.id),
+    readNames(caller, 'payment-methods'),
     listUsedMethods(caller),
     listStatusNames(caller.db, caller.store.id),
     listDrafts(owner),
@@ -143,6 +145,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       labels: formLabels(lines),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
+      locales: [['', t('As on invoices')], ...Object.entries(locales)],
       paymentMethods: [['', t('Not chosen')], ...visible.map(({ id, name }) => [id, name])],
       shippingMethods,
       statusOnline: statusText(statusNew),
@@ -222,8 +225,11 @@ async function workOut(caller: Caller, { values, ...found }: LookedUp, { buyer }
   const proposed: FormCharges[] = []
   const charge: Charge = (proposal, patch) => {
     const charges = chargesFor(values, found.writing, proposal)
+    const { cost, salesTax } = charges.charged
+    const [shipment = keep(0), ...others] = patch.lists.ShipmentList ?? []
     proposed.push(charges)
-    chargeForm(charges, patch)
+    patch.columns.salesTax = salesTax
+    patch.lists.ShipmentList = [{ ...shipment, columns: { ...shipment.columns, cost } }, ...others]
   }
   const withCharges = <T>(total: T) => ({ total, charges: proposed.at(-1) ?? null })
   try {
@@ -283,7 +289,8 @@ export async function place(asked: Sent<PageRequest>, reply: FastifyReply): Prom
             const { fields, rate } = chargesFor(lookedUp.values, lookedUp.writing, proposal)
             const unseen = unseenIn(fields, lookedUp.values)
             if (unseen !== null) throw unseen
-            Object.assign(patch.columns, rate)
+            const locale = textIn(sent, 'Locale')
+            Object.assign(patch.columns, rate, isLocale(locale) && { locale })
           },
           remember: async (tx, { id }) => {
             await endDraft({ db: tx.db, store: caller.store, identityId }, draft)

@@ -3,7 +3,6 @@ import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord, inChange } from '../../../../engine/changing/change.ts'
 import { type PlannedChange, planChange } from '../../../../engine/changing/plan-change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
-import type { Scalar } from '../../../../engine/definition/fields.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import type { Fault } from '../../../../foundation/values/failure.ts'
@@ -19,7 +18,7 @@ import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn, numberText } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type Form, textIn } from '../../../html/request.ts'
+import { textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
 import { tagOf } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
@@ -96,11 +95,13 @@ function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed,
     numberIn(typed, `${name}.${quantity}`, writing) ?? 0
   const read = lines.map((line) => ({ line, quantities: quantityNames.map((name) => quantityIn(line, name)) }))
   const chosen = read.filter(({ quantities }) => quantities.some((quantity) => quantity !== 0))
-  const returnFieldOf = ({ name }: ReturnableLine) => `${name}.ReturnQuantity`
-  const missing = chosen
-    .filter(({ quantities: [returned = 0] }) => returned <= 0)
-    .map(({ line }) => ({ field: returnFieldOf(line), problem: 'must be more than 0' }))
-  if (missing.length > 0) throw refusedFields(missing)
+  const faults = chosen.flatMap(({ line: { name, sold, returned, returnable }, quantities: [asked = 0] }): Fault[] => {
+    if (asked > 0 && exact(asked) <= exact(returnable)) return []
+    const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
+    const problem = asked <= 0 ? 'must be more than 0' : `must be at most ${returnable}: this line has ${sold}${known}`
+    return [{ field: `${name}.ReturnQuantity`, problem }]
+  })
+  if (faults.length > 0) throw refusedFields(faults)
   if (chosen.length === 0) throw refusedFields([{ field: '', problem: 'Say how many pieces of a line are returned' }])
   const items = chosen.map(({ line: { row, sku }, quantities }) => ({
     ...(row.productId !== null && { CatalogID: row.productId }),
@@ -115,61 +116,53 @@ function newReturnOf(orderId: number, lines: readonly ReturnableLine[], { typed,
     body: { OrderID: orderId, ...Object.fromEntries(sent), RMAItemList: items },
     /** The form's name for a field that a refusal names. */
     nameOf: namesIn(chosen.flatMap(({ line }, at) => quantityFields(line, at))),
-    /** Refuses (400) more than other returns left. The order is to be locked, and the lines to be read behind that. */
-    refuseMore: (now: readonly ReturnableLine[]) => {
-      const faults = chosen.flatMap(({ line, quantities: [asked = 0] }): Fault[] => {
-        const { sold = 0, returned = 0, returnable = 0 } = now.find(({ name }) => name === line.name) ?? {}
-        const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
-        const problem = `must be at most ${returnable}: this line has ${sold}${known}`
-        return exact(asked) > exact(returnable) ? [{ field: returnFieldOf(line), problem }] : []
-      })
-      if (faults.length > 0) throw refusedFields(faults)
-    },
   }
 }
 
-/** Adds the return, after it was found under the order's lock that other returns leave so much. */
-async function addUnderLock(
-  tx: Caller,
-  orderId: number,
-  form: Form,
-  { body, refuseMore }: ReturnType<typeof newReturnOf>,
-  planned?: PlannedChange,
-): Promise<Scalar> {
+/** Reads what the form adds. What other returns leave is as the form showed it, which is looked at again under the order's lock. */
+async function readNew(asked: Sent<OrderRequest>) {
+  const { caller, id, text, typed } = asked
   const advice = 'The form shows what can be returned now. Check your quantities, and send it again'
-  await lockRecord(tx, orders, orderId, [])
-  ifUnchanged(form, 'order', advice)(await shownOf(tx, orderId, await getRecord(tx, orders, orderId)))
-  refuseMore(await returnableLines(tx, orderId))
-  return changeRecord(tx, rma, { kind: 'create', body }, { planned })
+  const unchanged = ifUnchanged(typed, 'order', advice)
+  // Behind the lines, so that they are those of the form.
+  const lines = await returnableLines(caller, id)
+  unchanged(await shownOf(caller, id, text))
+  const { body, nameOf } = newReturnOf(id, lines, asked)
+  const add = async (tx: Caller, planned?: PlannedChange) => {
+    await lockRecord(tx, orders, id, [])
+    unchanged(await shownOf(tx, id, await getRecord(tx, orders, id)))
+    return changeRecord(tx, rma, { kind: 'create', body }, { planned })
+  }
+  return { lines, body, nameOf, add }
 }
 
 /** The form with what adding the return would do to the stock. */
 export async function stockOfNew(asked: Sent<OrderRequest>): Promise<HtmlPage> {
-  const { caller, id, typed } = asked
-  const lines = await returnableLines(caller, id)
-  const read = newReturnOf(id, lines, asked)
+  const { caller, id: orderId } = asked
+  const { lines, nameOf, add } = await readNew(asked)
   const productIds = lines.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
-  const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) =>
-    addUnderLock(tx, id, typed, read),
-  ).catch(inFormFields(read.nameOf))
+  const { stock } = await rehearse(caller, { orderId, productIds }, add).catch(inFormFields(nameOf))
   return rehearsedPage(asked, stock)
 }
 
 export async function addReturn(asked: Sent<OrderRequest>): Promise<string> {
   const { caller, id, typed } = asked
-  const read = newReturnOf(id, await returnableLines(caller, id), asked)
   await addOnce(caller, typed, {
     scope: `return of order ${id}`,
     resultKey: 'RMAID',
     add: async (remember) => {
-      // Reserves the id outside of the transaction.
-      const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
-      return inChange(caller, (tx) => addUnderLock(tx, id, typed, read, planned), remember)
+      const { body, nameOf, add } = await readNew(asked)
+      const work = async () => {
+        // Reserves the id outside of the transaction.
+        const planned = await planChange(caller, rma, { kind: 'create', body })
+        return inChange(caller, (tx) => add(tx, planned), remember)
+      }
+      return work().catch(inFormFields(nameOf))
     },
     messages: {
       isDone: 'This form has added a return already. If you want to add this one too, press the button again',
       isPending: 'This return is being added. It appears with the order in a moment',
     },
-  }).catch(inFormFields(read.nameOf))
+  })
   return `/admin/orders/${id}?notice=return-added`
 }

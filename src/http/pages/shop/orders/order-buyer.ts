@@ -7,8 +7,8 @@ import { isEmailAddress } from '../../../../shop/resources/customers/rules.ts'
 import {
   type Buyer,
   billingNames,
+  findBuyer,
   isWithoutContact,
-  readWholeBuyer,
   shippingNames,
 } from '../../../../shop/resources/orders/buyer.ts'
 import { type Form, textIn } from '../../../html/request.ts'
@@ -41,16 +41,16 @@ export async function lookUpBuyer(caller: Caller, sent: Form) {
   const typed = (
     OtherCustomer === undefined ? textIn(sent, 'CustomerID.choice') || textIn(form, 'CustomerID') : ''
   ).trim()
-  const named = isNumber(typed) ? await readWholeBuyer(caller, Number(typed)) : null
+  const named = isNumber(typed) ? await findBuyer(caller, Number(typed)) : null
   // Digits that are no number of a customer may be those of a phone.
   const fits = typed === '' || named !== null ? null : await findCustomers(caller, typed)
   const [only] = fits?.matches ?? []
   const isOne = only !== undefined && fits?.matches.length === 1
-  const buyer = named ?? (isOne ? await readWholeBuyer(caller, only.id) : null)
+  const buyer = named ?? (isOne ? await findBuyer(caller, only.id) : null)
   const id = buyer === null ? typed : String(buyer.id)
   const formerId = textIn(form, 'AddressOf')
   const isOther = buyer === null ? typed === '' && formerId !== '' : formerId !== id
-  const former = isOther && isNumber(formerId) ? await readWholeBuyer(caller, Number(formerId)) : null
+  const former = isOther && isNumber(formerId) ? await findBuyer(caller, Number(formerId)) : null
   const isAsked = TakeAddresses !== undefined
   const sentAgain = { ...form, CustomerID: id }
   const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked, caller.store.country) : sentAgain
@@ -97,7 +97,7 @@ async function findCustomers(caller: Caller, typed: string) {
 async function findNamesake(caller: Caller, email: string): Promise<Buyer | null> {
   if (!isEmailAddress(email)) return null
   const id = await findCustomerByEmail(caller, email)
-  return id === null ? null : readWholeBuyer(caller, id)
+  return id === null ? null : findBuyer(caller, id)
 }
 
 /** Gives the form the addresses of the customer, but where somebody typed others than those of the former one. */

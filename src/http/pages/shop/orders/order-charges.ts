@@ -1,6 +1,4 @@
 import type { Caller } from '../../../../engine/caller.ts'
-import { keep } from '../../../../engine/changing/merge.ts'
-import type { Patch } from '../../../../engine/definition/input.ts'
 import type { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
 import { exact, rounded, toNumber } from '../../../../shop/resources/orders/amounts.ts'
@@ -73,13 +71,6 @@ export function chargesFor(
   }
 }
 
-/** Charges a new order, which is rehearsed, what the form has. */
-export function chargeForm({ charged: { cost, salesTax } }: FormCharges, { columns, lists }: Patch): void {
-  columns.salesTax = salesTax
-  const [shipment = keep(0), ...others] = lists.ShipmentList ?? []
-  lists.ShipmentList = [{ ...shipment, columns: { ...shipment.columns, cost } }, ...others]
-}
-
 /** Why a form is refused (400) that does not show what is proposed now; null: it does. */
 export function unseenIn(fields: Readonly<Record<string, string>>, values: Form): StoreFailure | null {
   const others = Object.keys(fields).filter((name) => fields[name] !== typedIn(values, name))
@@ -98,7 +89,7 @@ export async function chargesAfter(
   const [shipment, another] = record.ShipmentList
   const { ShipmentID, ShipmentCost = 0, ShipmentMethodName = '' } = (another === undefined && shipment) || {}
   const costName = `Shipment.${ShipmentID}.ShipmentCost`
-  const stated = (await readStatedTaxes(caller, [record])).has(record.OrderID)
+  const stated = (await readStatedTaxes(caller, [record.OrderID])).has(record.OrderID)
   const { methods } = await proposeStored(caller, record)
   const isPriced = methods.some(({ name, price }) => name === ShipmentMethodName && price === exact(ShipmentCost))
   const marked = (name: string, before: number, isProposed: boolean) => {

@@ -47,6 +47,7 @@ const orderLabels = {
   OrderDiscountPromotion: t('Discount'),
   DiscountReason: t('Reason for the discount'),
   BillingPaymentMethodID: t('Payment method'),
+  Locale: t('Language'),
 }
 
 const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']
@@ -118,8 +119,8 @@ export function rewritten(form: Form, former: Pick<Writing, 'decimalSign'>, writ
     return readTyped(text, writing, kind).text === null ? text : ''
   }
   const texts = numbers.map((name) => [name, inWriting(textIn(form, name), kindOf(name))])
-  const { text, isPercent } = discountTyped(textIn(form, DISCOUNT))
-  const discount = inWriting(text, isPercent ? 'number' : 'sum')
+  const { typed, isPercent } = readDiscount(textIn(form, DISCOUNT), writing)
+  const discount = inWriting(typed, isPercent ? 'number' : 'sum')
   const isKept = isPercent && discount !== ''
   return { ...form, ...Object.fromEntries(texts), [DISCOUNT]: isKept ? `${discount}%` : discount }
 }
@@ -194,26 +195,21 @@ function shipmentsOf({ values: form, writing }: LookedUp) {
 const DISCOUNT = 'OrderDiscountPromotion'
 const NO_DISCOUNT = 'must be an amount, such as 12, or a percentage, such as 10%'
 
-/** Splits what was typed into its number and whether it is a percentage. */
-function discountTyped(typed: string) {
-  const [, percent] = /^(.*?)\s*%\s*$/s.exec(typed) ?? []
-  return percent === undefined ? { text: typed, isPercent: false } : { text: percent, isPercent: true }
-}
-
-/** Reads the number of a discount. */
-function readDiscount(typed: string, writing: Writing): TypedNumber {
-  const { text, isPercent } = discountTyped(typed)
-  const read = readTyped(text, writing, isPercent ? 'number' : 'sum')
-  return read.text === '' && isPercent ? { text: null, problem: NO_DISCOUNT } : read
+/** Reads the number of a discount, and whether it is a percentage. `typed`: what of it is that number. */
+function readDiscount(given: string, writing: Writing): TypedNumber & { isPercent: boolean; typed: string } {
+  const [, percent] = /^(.*?)\s*%\s*$/s.exec(given) ?? []
+  const isPercent = percent !== undefined
+  const typed = percent ?? given
+  const read = readTyped(typed, writing, isPercent ? 'number' : 'sum')
+  return { ...(read.text === '' && isPercent ? { text: null, problem: NO_DISCOUNT } : read), isPercent, typed }
 }
 
 /** Returns the amount of the form's discount; null: none. Throws (400, naming the field) for what is neither amount nor percentage. */
 function discountIn({ values, lines, writing, currency }: LookedUp): number | null {
-  const typed = textIn(values, DISCOUNT)
-  const { text: plain, problem } = readDiscount(typed, writing)
+  const { text: plain, problem, isPercent } = readDiscount(textIn(values, DISCOUNT), writing)
   if (plain === null || problem !== '') throw refusedFields([{ field: DISCOUNT, problem }])
   if (plain === '') return null
-  if (!discountTyped(typed).isPercent) return Number(plain)
+  if (!isPercent) return Number(plain)
   const goods = lines.map(({ number, product }) => {
     const quantity = numberIn(values, `ItemQuantity.${number}`, writing)
     return amountOf(exact(product?.price ?? 0), exact(quantity ?? 1), currency)

@@ -5,13 +5,7 @@ import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { type MailKind, placeholders } from '../../../../shop/resources/order-mails/kinds.ts'
 import { readMails, sendAgain, writeMessage } from '../../../../shop/resources/order-mails/of-order.ts'
-import {
-  BODY_LENGTH_MAX,
-  messageTexts,
-  readWritten,
-  SUBJECT_LENGTH_MAX,
-} from '../../../../shop/resources/order-mails/settings.ts'
-import type { MailText } from '../../../../shop/resources/order-mails/texts.ts'
+import { lengthMax, readMessage } from '../../../../shop/resources/order-mails/settings.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import type { CallerServices } from '../../../html/request.ts'
@@ -40,31 +34,22 @@ export async function messagePage({ record: order, typed }: OrderRequest): Promi
     template: '/pages/shop/orders/message',
     title: t('Write to the customer of order {number}', { number: invoiceOf(order) }),
     values: typed ?? {},
-    data: {
-      order,
-      placeholders: placeholders['order-message'],
-      lengthMax: { subject: SUBJECT_LENGTH_MAX, body: BODY_LENGTH_MAX },
-    },
+    data: { order, placeholders: placeholders['order-message'], lengthMax },
   }
 }
 
-export const messageSender =
-  (services: OrderMailServices) =>
-  async ({ caller, id, typed }: Sent<OrderRequest>) => {
-    requireMail(services)
-    const [message] = await readWritten(services, caller.store.id, messageTexts, typed)
-    await writeMessage(caller, services.secrets, id, message as MailText)
-    return `/admin/orders/${id}?notice=message-written`
+/** Returns the form that sends the message which its page has, and that which sends a mail again. */
+export function mailForms(services: OrderMailServices) {
+  const form = (send: (asked: Sent<OrderRequest>) => Promise<void>) => async (asked: Sent<OrderRequest>) => {
+    if (mailsAre(services.config) === 'none') throw new StoreFailure('invalid-state', 'This server cannot send mail')
+    await send(asked)
+    return `/admin/orders/${asked.id}?notice=message-written`
   }
-
-export const repeater =
-  (services: OrderMailServices) =>
-  async ({ caller, id, params }: Sent<OrderRequest>) => {
-    requireMail(services)
-    await sendAgain(caller, id, idIn({ params }, 'mailId'))
-    return `/admin/orders/${id}?notice=message-written`
+  return {
+    sendMessage: form(async ({ caller, id, typed }) => {
+      const message = await readMessage(services, caller.store.id, typed)
+      await writeMessage(caller, services.secrets, id, message)
+    }),
+    sendAgain: form(({ caller, id, params }) => sendAgain(caller, id, idIn({ params }, 'mailId'))),
   }
-
-function requireMail({ config }: OrderMailServices): void {
-  if (mailsAre(config) === 'none') throw new StoreFailure('invalid-state', 'This server cannot send mail')
 }

@@ -75,7 +75,7 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
     readParcels(caller, order, figures.lines),
     readPayments(caller, order),
     readTracking(caller, order),
-    readStatedTaxes(caller, [order]),
+    readStatedTaxes(caller, [id]),
   ])
   const linkOf = ({ shipment }: Parcel) => shipment && trackingOf(shipment)
   const parcels = sent.map((one) => ({ ...one, shipTo: shipToOf(order, one, writing), trackingLink: linkOf(one) }))

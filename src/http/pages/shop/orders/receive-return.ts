@@ -14,10 +14,10 @@ import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
+import { textIn } from '../../../html/request.ts'
 import { idIn } from '../../frame/pages.ts'
 import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
-import { pickValue, targetService } from '../../records/services.ts'
 import { changedMembers, type LineField, labelsOf, storedTexts } from './line-fields.ts'
 import { quantityFields, returnLabels, returnWords } from './returns.ts'
 
@@ -31,21 +31,13 @@ function orderIdOf(asked: Asked): number {
   return orderId
 }
 
-type Item = ReturnRecord['RMAItemList'][number]
-
-function fieldsOf(item: Item, at: number): LineField[] {
+/** The fields of the quantities of an item. */
+function fieldsOf(item: ReturnRecord['RMAItemList'][number], at: number): LineField[] {
   return quantityFields({ ...item, name: `Item.${at}`, sku: item.SKU }, at)
 }
 
 /** The form has those that were received and go back to stock. */
-const receivedOf = (item: Item, at: number) => fieldsOf(item, at).slice(1)
-
-const statusOf = ({ RMAStatusID: stored }: ReturnRecord): LineField => ({
-  name: 'RMAStatusID',
-  path: 'RMAStatusID',
-  label: pickValue(targetService(rma), 'RMAStatusID').label,
-  stored,
-})
+const receivedOf = (...item: Parameters<typeof fieldsOf>) => fieldsOf(...item).slice(1)
 
 /** Receives and restocks what a return of an order has. */
 export const returnPage = (asked: Asked) => rehearsedPage(asked, null)
@@ -100,12 +92,12 @@ function isToRefund({ RMAItemList }: ReturnRecord, refunds: readonly KnownRefund
 
 /** Reads the form of a return as a change of it, unless it has been changed since the form was shown. */
 function readReceived(asked: Sent<Asked>) {
-  const { id, record } = asked
+  const { id, record, typed } = asked
   const orderId = orderIdOf(asked)
   const advice = 'The form shows the return as it is now. Make your changes again'
   const precondition = requireUnchanged(asked, 'return', advice)
   const items = record.RMAItemList.map((item, at) => ({ ...item, ...changedMembers(receivedOf(item, at), asked) }))
-  const body = { RMAStatusID: record.RMAStatusID, ...changedMembers([statusOf(record)], asked), RMAItemList: items }
+  const body = { RMAStatusID: textIn(typed, 'RMAStatusID') || record.RMAStatusID, RMAItemList: items }
   const nameOf = (field: string) => field.replace(/^RMAItemList\[(\d+)\]\.(\w+)$/, 'Item.$1.$2')
   const change = (tx: Caller) => changeRecord(tx, rma, { kind: 'update', id, body }, { precondition })
   return { orderId, change, nameOf }

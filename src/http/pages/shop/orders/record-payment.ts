@@ -4,10 +4,10 @@ import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
+import { readNames } from '../../../../shop/resources/name-lists/name-lists.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { readPayments } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
-import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
@@ -26,6 +26,9 @@ const types = [
   ['Authorize', t('Authorization, not paid yet')],
   ['Capture', t('Payment of an authorization')],
 ] as const
+
+/** The list of an order's transactions, by which one is changed. */
+export const transactionItems = orders.subResources.Transactions as NestedSubResource
 
 /** What pages have of the fields of a transaction. */
 export const transactionLabels = labelsOf(pickList(orderService, 'TransactionList'))
@@ -48,8 +51,8 @@ export async function paymentPage({ caller, record: order, writing, typed }: Ord
 }
 
 /** What the fields of transaction-fields.eta need. */
-export async function transactionChoices({ db, store }: Caller, order: OrderRecord, typed: Form | null) {
-  const stored = await listPaymentMethods(db, store.id)
+export async function transactionChoices(caller: Caller, order: OrderRecord, typed: Form | null) {
+  const stored = await readNames(caller, 'payment-methods')
   const own = order.BillingPaymentMethod
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
   names.delete('')
@@ -66,8 +69,7 @@ export async function recordPayment({ caller, id, typed: form, writing }: Sent<O
   const body = transactionIn(form, writing, caller)
   const advice = 'Look at what is recorded now, and send the form again if it still applies'
   const precondition = ifUnchanged(form, 'order', advice)
-  const list = orders.subResources.Transactions as NestedSubResource
-  const change = { kind: 'add-item', id, list, body } as const
+  const change = { kind: 'add-item', id, list: transactionItems, body } as const
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',

@@ -1,10 +1,10 @@
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord, inChange } from '../../../../engine/changing/change.ts'
-import { type PlannedChange, planChange } from '../../../../engine/changing/plan-change.ts'
+import type { Remember } from '../../../../engine/changing/idempotency.ts'
+import { planChange } from '../../../../engine/changing/plan-change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
-import type { Scalar } from '../../../../engine/definition/fields.ts'
-import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
-import { getRecord, notFound } from '../../../../engine/reading/read.ts'
+import type { Row } from '../../../../engine/definition/stored-row.ts'
+import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { writeDate } from '../../../../foundation/values/dates.ts'
 import type { Fault } from '../../../../foundation/values/failure.ts'
@@ -13,6 +13,7 @@ import { otherAmount } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { fitted, refundParts, totalOf, workingsOf } from '../../../../shop/resources/orders/refund-amounts.ts'
+import { quantityProblem } from '../../../../shop/resources/orders/refunds.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn } from '../../../html/numbers.ts'
@@ -24,30 +25,22 @@ import { tagOf } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 import { labelsOf } from './line-fields.ts'
-import { transactionChoices, transactionIn, transactionLabels } from './record-payment.ts'
-import { type Refundable, type Restocked, readRefundable, restockedReturn, returnOf, shownOf } from './refundable.ts'
+import { transactionChoices, transactionIn, transactionItems, transactionLabels } from './record-payment.ts'
+import { type Refundable, readRefundable, restockedReturn, returnOf, shownOf } from './refundable.ts'
 import type { OrderRequest } from './special.ts'
 
 /** Shows what may be refunded of an order. With `return` it is for a return, whose quantities it begins with. */
 export async function refundPage(asked: OrderRequest): Promise<HtmlPage> {
-  const state = await readRefundable(asked.caller, asked.record, returnIdIn(asked))
-  if (asked.typed !== null) return shown(asked, state, asked.typed, null)
-  const values = valuesOf(asked, state)
-  const isChosen = state.lines.some(({ wanted }) => wanted > 0)
-  return shown(asked, state, values, isChosen ? readGoods(asked, state, values) : null)
+  const state = await readRefundable(asked)
+  const values = asked.typed ?? valuesOf(asked, state)
+  const isToWorkOut = asked.typed === null && state.lines.some(({ wanted }) => wanted > 0)
+  return shown(asked, state, values, isToWorkOut ? readGoods(asked, state, values) : null)
 }
 
 /** The form with what its goods and its shipping come to. */
 export async function workedOutPage(asked: Sent<OrderRequest>): Promise<HtmlPage> {
-  const state = await readRefundable(asked.caller, asked.record, returnIdIn(asked))
+  const state = await readRefundable(asked)
   return shown(asked, state, asked.typed, readGoods(asked, state, asked.typed))
-}
-
-/** The return in the form or the address; 0: none. Throws `not-found` for what cannot be one. */
-function returnIdIn({ query, typed }: Pick<OrderRequest, 'query' | 'typed'>): number {
-  const given = textIn(typed ?? query, 'return') || '0'
-  if (!/^\d{1,9}$/.test(given)) throw notFound(rma, 0)
-  return Number(given)
 }
 
 function valuesOf({ caller, record, writing }: OrderRequest, { lines, isLive, shippingLeft }: Refundable): Form {
@@ -62,19 +55,16 @@ function valuesOf({ caller, record, writing }: OrderRequest, { lines, isLive, sh
 
 async function shown(asked: OrderRequest, state: Refundable, values: Form, goods: Goods | null): Promise<HtmlPage> {
   const { caller, id, record: order, text, typed, isOutdated, writing } = asked
-  const { lines, payments, shippingLeft } = state
+  const { lines } = state
   return {
     template: '/pages/shop/orders/refund',
     title: t('Refund of order {number}', { number: invoiceOf(order) }),
     values: goods === null ? values : { ...values, TransactionAmount: writing.typed(goods.amount) },
     data: {
       order,
-      lines,
+      ...state,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
-      returnId: returnIdIn(asked),
       canRestock: lines.some(({ restockable }) => restockable > 0),
-      payments,
-      shippingLeft,
       other: otherAmount(order, caller.store.currency),
       goods,
       etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),
@@ -92,21 +82,19 @@ async function shown(asked: OrderRequest, state: Refundable, values: Form, goods
 type Goods = ReturnType<typeof readGoods>
 
 /** Reads what of the order the form refunds, and works out what that comes to. Throws (400, naming the fields) more than is left. */
-function readGoods({ record: order, caller, writing }: OrderRequest, state: Refundable, form: Form) {
+function readGoods({ caller, writing }: OrderRequest, state: Refundable, form: Form) {
   const { currency } = caller.store
-  const { before, lines, payments, shippingLeft } = state
+  const { figures, before, lines, payments, shippingLeft } = state
   const chosen = lines.map((line) => {
     const isRestocked = textIn(form, `${line.field}.Restock`) !== ''
     return { line, isRestocked, quantity: numberIn(form, `${line.field}.Quantity`, writing) ?? 0 }
   })
   const faults = chosen.flatMap(({ line, isRestocked, quantity }): Fault[] => {
-    const { field, quantity: sold, refunded, left, restockable } = line
-    const fault = (problem: string) => [{ field: `${field}.Quantity`, problem }]
-    if (quantity < 0) return fault('must be at least 0')
-    if (quantity > left)
-      return fault(`must be at most ${left}: the line has ${sold}, of which ${refunded} were refunded already`)
-    const isTooMuch = isRestocked && quantity > restockable
-    return isTooMuch ? fault(`must be at most ${restockable} to be put back into stock`) : []
+    const isTooMuch = isRestocked && quantity > line.restockable
+    const problem =
+      (quantity < 0 ? 'must be at least 0' : quantityProblem(quantity, line.quantity, exact(line.refunded))) ??
+      (isTooMuch ? `must be at most ${line.restockable} to be put back into stock` : null)
+    return problem === null ? [] : [{ field: `${line.field}.Quantity`, problem }]
   })
   const shipping = numberIn(form, 'RefundShippingAmount', writing, 'sum') ?? 0
   if (shipping < 0 || shipping > shippingLeft) {
@@ -116,19 +104,18 @@ function readGoods({ record: order, caller, writing }: OrderRequest, state: Refu
   if (faults.length > 0) throw refusedFields(faults)
   const pieces = new Map(chosen.map(({ line, quantity }) => [line.id, exact(quantity)]))
   const now = { pieces, shipping: exact(shipping) }
-  const parts = refundParts(order, before, now, currency)
+  const parts = refundParts(figures, before, now, currency)
   const total = toNumber(totalOf(parts))
   return {
-    now,
     parts,
-    workings: workingsOf(order, now, parts, currency),
-    shipping: toNumber(parts.shipping),
+    workings: workingsOf(figures, now, parts, currency),
+    shipping,
     tax: toNumber(parts.tax),
     total,
     /** What is proposed: the total, unless less is left of what was paid. */
     amount: Math.max(Math.min(total, payments.net), 0),
-    restocked: chosen.flatMap(({ line: { row }, isRestocked, quantity }): Restocked[] =>
-      isRestocked && quantity > 0 ? [{ row, quantity }] : [],
+    restocked: chosen.flatMap(({ line: { row }, isRestocked, quantity }): Row[] =>
+      isRestocked && quantity > 0 ? [{ ...row, quantity }] : [],
     ),
   }
 }
@@ -146,14 +133,12 @@ function readRefund(asked: Sent<OrderRequest>, state: Refundable) {
     throw refusedFields([{ field: 'TransactionResponseText', problem }])
   }
   const { lines, shipping, tax } = fitted(goods.parts, exact(amount), currency)
-  const RefundItemList = state.lines.flatMap(({ id }, at) => {
-    const count = goods.now.pieces.get(id) ?? 0n
-    const item = { ItemIndexID: id, RefundQuantity: toNumber(count), RefundAmount: toNumber(lines[at] ?? 0n) }
-    return count > 0n ? [item] : []
+  const amounts = new Map(state.lines.map(({ id }, at) => [id, toNumber(lines[at] ?? 0n)]))
+  const RefundItemList = goods.workings.map(({ id, quantity }) => {
+    return { ItemIndexID: id, RefundQuantity: quantity, RefundAmount: amounts.get(id) }
   })
-  const amounts = { RefundShippingAmount: toNumber(shipping), RefundTaxAmount: toNumber(tax) }
   return {
-    body: { ...body, ...amounts, RefundItemList },
+    body: { ...body, RefundShippingAmount: toNumber(shipping), RefundTaxAmount: toNumber(tax), RefundItemList },
     restocked: goods.restocked,
   }
 }
@@ -168,22 +153,12 @@ function refuseTooMuch(amount: number, { paid, refunded, net: left }: Refundable
 
 /** Records the refund of the form once, and puts back into stock what it says. Without an amount, works it out first. */
 export async function recordRefund(asked: Sent<OrderRequest>): Promise<string | HtmlPage> {
-  const { caller, id, record, text, typed } = asked
+  const { caller, id, typed } = asked
   if (textIn(typed, 'TransactionAmount').trim() === '') return workedOutPage(asked)
-  const unchanged = ifUnchanged(typed, 'order', 'The form shows what can be refunded now. Check it, and send it again')
   await addOnce(caller, typed, {
     scope: `refund of order ${id}`,
     resultKey: 'TransactionIndexID',
-    add: async (remember) => {
-      unchanged(await shownOf(caller, id, text))
-      const returnId = returnIdIn(asked)
-      const refund = readRefund(asked, await readRefundable(caller, record, returnId))
-      const isNew = returnId === 0 && refund.restocked.length > 0
-      // Reserves the id outside of the transaction.
-      const created = { kind: 'create', body: returnOf(id, refund.restocked) } as const
-      const planned = isNew ? await planChange(caller, rma, created) : null
-      return inChange(caller, (tx) => recordUnderLock(tx, { id, returnId, planned, unchanged, ...refund }), remember)
-    },
+    add: (remember) => addRefund(asked, remember),
     messages: {
       isDone: 'This form has recorded a refund already. If you want to record this one too, press the button again',
       isPending: 'This refund is being recorded. It appears in the list in a moment',
@@ -192,26 +167,29 @@ export async function recordRefund(asked: Sent<OrderRequest>): Promise<string | 
   return `/admin/orders/${id}?notice=refund-recorded`
 }
 
-interface Recording extends ReturnType<typeof readRefund> {
-  readonly id: number
-  /** The return that is paid back; 0: none, or the one that is `planned`. */
-  readonly returnId: number
-  readonly planned: PlannedChange | null
-  readonly unchanged: (shown: string) => void
-}
-
 /** Locks the return, the order and products in this order, as everywhere; the number of the refund comes behind them (refunds.ts). */
-async function recordUnderLock(tx: Caller, recording: Recording): Promise<Scalar> {
-  const { id, returnId, planned, unchanged, body, restocked } = recording
-  if (returnId !== 0) await lockRecord(tx, rma, returnId, [])
-  await lockRecord(tx, orders, id, [])
-  unchanged(await shownOf(tx, id, await getRecord(tx, orders, id)))
-  let RMAID = returnId
-  if (planned !== null) {
-    RMAID = Number(await changeRecord(tx, rma, { kind: 'create', body: {} }, { planned }))
-  } else if (restocked.length > 0) {
-    await changeRecord(tx, rma, { kind: 'update', id: returnId, body: await restockedReturn(tx, returnId, restocked) })
+async function addRefund(asked: Sent<OrderRequest>, remember: Remember | undefined) {
+  const { caller, id, text, typed } = asked
+  const unchanged = ifUnchanged(typed, 'order', 'The form shows what can be refunded now. Check it, and send it again')
+  // Behind what it is read by, so that that is what the form showed.
+  const state = await readRefundable(asked)
+  unchanged(await shownOf(caller, id, text))
+  const { returnId } = state
+  const { body, restocked } = readRefund(asked, state)
+  const isNew = returnId === 0 && restocked.length > 0
+  // Reserves the id outside of the transaction.
+  const planned = isNew ? await planChange(caller, rma, { kind: 'create', body: returnOf(id, restocked) }) : undefined
+  const record = async (tx: Caller) => {
+    if (returnId !== 0) await lockRecord(tx, rma, returnId, [])
+    await lockRecord(tx, orders, id, [])
+    unchanged(await shownOf(tx, id, await getRecord(tx, orders, id)))
+    const RMAID = isNew ? await changeRecord(tx, rma, { kind: 'create', body: {} }, { planned }) : returnId
+    if (returnId !== 0 && restocked.length > 0) {
+      const change = { kind: 'update', id: returnId, body: await restockedReturn(tx, returnId, restocked) } as const
+      await changeRecord(tx, rma, change)
+    }
+    const added = { kind: 'add-item', id, list: transactionItems, body: { ...body, RMAID } } as const
+    return changeRecord(tx, orders, added)
   }
-  const list = orders.subResources.Transactions as NestedSubResource
-  return changeRecord(tx, orders, { kind: 'add-item', id, list, body: { ...body, RMAID } })
+  return inChange(caller, record, remember)
 }

@@ -11,7 +11,7 @@ import { productSuggestions } from './find-products.ts'
 import { sendLines } from './lines-file.ts'
 import { firstPage, place, sentPage, throwAway } from './new-order.ts'
 import { addReturn, newReturnPage, stockOfNew } from './new-return.ts'
-import { messagePage, messageSender, type OrderMailServices, repeater } from './order-mails.ts'
+import { mailForms, messagePage, type OrderMailServices } from './order-mails.ts'
 import { changeStatus, orderPage, saveNotes } from './order-page.ts'
 import { returnPage, saveReturn, stockOfReturn } from './receive-return.ts'
 import { paymentPage, recordPayment } from './record-payment.ts'
@@ -48,9 +48,10 @@ function oneOrder(app: FastifyInstance, services: OrderMailServices): void {
   pair(`${one}/addresses`, addressPage, saveAddresses)
   const withCustomers = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
   const toCustomers = recordPages(withCustomers, services, orders)
+  const { sendMessage, sendAgain } = mailForms(services)
   toCustomers.again(`${one}/addresses/copy`, copiedPage)
-  toCustomers.pair(`${one}/mails/new`, messagePage, messageSender(services))
-  toCustomers.form(`${one}/mails/:mailId/again`, repeater(services), orderPage)
+  toCustomers.pair(`${one}/mails/new`, messagePage, sendMessage)
+  toCustomers.form(`${one}/mails/:mailId/again`, sendAgain, orderPage)
   pair(`${one}/payments`, paymentPage, recordPayment, changedOrAdded)
   pair(`${one}/payments/:transactionId/void`, voidPage, makeVoid)
   pair(`${one}/refund`, refundPage, recordRefund, changedOrAdded)

@@ -10,7 +10,7 @@ import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { runInSlices, type Steps } from '../../../../foundation/values/slices.ts'
-import { exact, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import { exact, shareOf, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
@@ -25,9 +25,6 @@ import type { PageRequest } from '../../frame/request.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
 import type { OrderRequest } from './special.ts'
-
-const kinds = ['packing-slip', 'invoice'] as const
-type SlipKind = (typeof kinds)[number]
 
 type OfParcel = { readonly number: string; readonly parcel: number; readonly count: number }
 
@@ -44,6 +41,8 @@ const titles = {
     all: (count: number) => t('{count, plural, one {# invoice} other {# invoices}}', { count }),
   },
 }
+
+type SlipKind = keyof typeof titles
 
 /** An invoice is made out to the customer. */
 export const slipNeeds = { 'packing-slip': [], invoice: [['Customers', 'read']] } as const
@@ -78,9 +77,9 @@ const backTo = ({ OrderID }: OrderRecord) => `/admin/orders/${OrderID}`
 
 /** Throws unless it is one of the kinds. */
 export function slipKindIn(sent: unknown): SlipKind {
-  const kind = kinds.find((each) => each === textIn(sent, 'kind'))
-  if (kind === undefined) throw refused('kind', `kind must be ${kinds.join(' or ')}`)
-  return kind
+  const kind = textIn(sent, 'kind')
+  if (Object.hasOwn(titles, kind)) return kind as SlipKind
+  throw refused('kind', `kind must be ${Object.keys(titles).join(' or ')}`)
 }
 
 /** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
@@ -96,10 +95,17 @@ export async function slipPage(
   }
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
-  const taxes = kind === 'invoice' ? await readStatedTaxes(caller, all) : null
+  const taxes =
+    kind === 'invoice'
+      ? await readStatedTaxes(
+          caller,
+          all.map(({ OrderID }) => OrderID),
+        )
+      : null
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
+    head: titles[kind].one(invoiceOf(order)),
   }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
   const [first] = slips
@@ -112,7 +118,6 @@ export async function slipPage(
       documents,
       slips: slips.map((slip, at) => ({ ...slip, barcode: barcodes[at] })),
       back,
-      headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
       signedAmount,
       typeName,
     },
@@ -145,13 +150,21 @@ export async function creditNoteOf(
   const { documents, locale, format } = await paperOf(request, caller)
   const title = t('Credit note {number}', { number: refund.number })
   const slip = {
+    head: title,
     order,
     invoice: invoiceOf(order),
     billTo: format.postalAddress(order, 'Billing'),
     note: noteOf(order, refund, caller.store.currency),
+    contained: await containedIn(caller, order, refund.amount),
   }
-  const data = { documents, slips: [slip], back, headOf: () => title }
-  return { template: '/pages/shop/orders/credit-note', title, locale, data }
+  return { template: '/pages/shop/orders/credit-note', title, locale, data: { documents, slips: [slip], back } }
+}
+
+/** What an amount has of the tax that the order's prices include. Null: none, or nobody stated it. */
+async function containedIn(caller: Caller, { OrderID, OrderAmount }: OrderRecord, amount: number) {
+  const tax = (await readStatedTaxes(caller, [OrderID])).get(OrderID)
+  const share = () => shareOf(exact(tax?.amount ?? 0), exact(amount), exact(OrderAmount), caller.store.currency)
+  return tax?.isIncluded ? { ...tax, amount: toNumber(share()) } : null
 }
 
 /** A refund, to be read as its credit note: what it says that it is for, and what of its total that leaves open. */
@@ -162,7 +175,7 @@ export function noteOf(
 ) {
   const transaction = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === id)
   const figures = new Map(orderFigures(order, currency).lines.map((line) => [line.id, line]))
-  const lines = items.map(({ ItemIndexID, RefundQuantity = 0, RefundAmount = 0 }) => {
+  const lines = items.map(({ ItemIndexID, RefundQuantity, RefundAmount }) => {
     const { sku = '', name = t('Goods that are no longer in the order'), choices = [] } = figures.get(ItemIndexID) ?? {}
     // 0 is also what a program sends that does not say it.
     return { sku, name, choices, quantity: RefundQuantity, amount: RefundAmount === 0 ? null : RefundAmount }
@@ -175,6 +188,7 @@ export function noteOf(
     [t('Other'), other],
   ] as const
   return {
+    id,
     number,
     isVoid: !counts,
     date: transaction?.TransactionDateTime ?? '',

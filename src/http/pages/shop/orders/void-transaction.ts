@@ -1,6 +1,5 @@
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
-import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
@@ -12,6 +11,7 @@ import { idIn } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { paymentsInWords, type ShownPayments } from '../../records/order-words.ts'
+import { transactionItems } from './record-payment.ts'
 import type { OrderRequest } from './special.ts'
 
 const REASON_MAX = 255
@@ -68,22 +68,18 @@ export async function makeVoid(asked: Sent<OrderRequest>): Promise<string> {
   if (found === undefined) throw noSuchPayment()
   const precondition = requireUnchanged(asked, 'order', advice)
   if (isVoid(found.TransactionType)) throw new StoreFailure('invalid-state', 'This payment is void already')
-  const note = noteOf(found.TransactionResponseText, textIn(typed, 'Reason').trim())
-  const body = { TransactionType: VOID, TransactionResponseText: note }
-  const list = orders.subResources.Transactions as NestedSubResource
-  await changeRecord(caller, orders, { kind: 'update-item', id, list, key, body }, { precondition })
-  return `/admin/orders/${id}/payments?notice=${signedAmount(found) < 0 ? 'refund' : 'payment'}-voided`
-}
-
-/** The reason stands in the note, where programs read it too. */
-function noteOf(former: string, reason: string): string {
-  const note = former === '' ? reason : `${former}\n${reason}`
+  const reason = textIn(typed, 'Reason').trim()
   if (reason === '') throw refusedFields([{ field: 'Reason', problem: 'is required' }])
   if (reason.length > REASON_MAX) {
     throw refusedFields([{ field: 'Reason', problem: `may have ${REASON_MAX} characters at most` }])
   }
-  if (note.length <= LONG_TEXT) return note
-  throw refusedFields([
-    { field: 'Reason', problem: `makes the note of the payment longer than ${LONG_TEXT} characters` },
-  ])
+  // The reason stands in the note, where programs read it too.
+  const note = [found.TransactionResponseText, reason].filter(Boolean).join('\n')
+  if (note.length > LONG_TEXT) {
+    const problem = `makes the note of the payment longer than ${LONG_TEXT} characters`
+    throw refusedFields([{ field: 'Reason', problem }])
+  }
+  const body = { TransactionType: VOID, TransactionResponseText: note }
+  await changeRecord(caller, orders, { kind: 'update-item', id, list: transactionItems, key, body }, { precondition })
+  return `/admin/orders/${id}/payments?notice=${signedAmount(found) < 0 ? 'refund' : 'payment'}-voided`
 }

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import type { CallerStore } from '../../../../engine/caller.ts'
+import type { Caller, CallerStore } from '../../../../engine/caller.ts'
 import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
 
 export interface Sales {
@@ -26,7 +26,7 @@ export async function readSales({ db, now }: Pick<DataServices, 'db' | 'now'>, {
   const sameTime = (daysAgo: number) => present.minus({ days: daysAgo }).toJSDate()
   const starts = Array.from({ length: 2 * DAYS_SHOWN + 1 }, (_, index) => startOf(index - 1))
   const times = [...starts, ...periodDays.map(sameTime)].toSorted((one, other) => one.getTime() - other.getTime())
-  const between = await readSums(db, storeId, times)
+  const between = salesAmong(times, await sumSales(db, storeId, times))
 
   const days: DaySales[] = Array.from({ length: DAYS_SHOWN }, (_, index) => {
     const daysAgo = DAYS_SHOWN - 1 - index
@@ -41,20 +41,26 @@ export async function readSales({ db, now }: Pick<DataServices, 'db' | 'now'>, {
   return { days, periods }
 }
 
-/** Returns a function that sums the sales between two of `times`, which ascend. */
-async function readSums(db: DataServices['db'], storeId: number, times: readonly Date[]) {
+type SummedSales = Sales & { readonly place: number }
+
+/** Sums the sales between each of `times`, which ascend, and the next one; by the place of the former. Times without sales are missing. */
+export function sumSales(db: Caller['db'], storeId: number, times: readonly Date[]): Promise<SummedSales[]> {
   const instants = times.map((time) => time.toISOString())
-  const rows = await queryRows<{ place: number; count: number; amount: string }>(db)`
+  return queryRows<SummedSales>(db)`
     SELECT width_bucket("since", ${instants}::timestamptz[]) - 1 AS "place", sum("count")::int AS "count",
-        sum("amount")::text AS "amount"
+        sum("amount")::float8 AS "amount"
       FROM "SalesSum"
       WHERE "storeId" = ${storeId}::int AND "since" >= ${instants[0]}::timestamptz AND "since" < ${instants.at(-1)}::timestamptz
       GROUP BY 1`
+}
+
+/** Returns a function that sums the sales between two of `times`. */
+function salesAmong(times: readonly Date[], rows: readonly SummedSales[]) {
   return (from: Date, until: Date): Sales => {
     const inside = rows.filter(
       ({ place }) => times[place] !== undefined && times[place] >= from && times[place] < until,
     )
-    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-    return { count: sum(inside.map(({ count }) => count)), amount: sum(inside.map(({ amount }) => Number(amount))) }
+    const sum = (of: keyof Sales) => inside.reduce((total, each) => total + each[of], 0)
+    return { count: sum('count'), amount: sum('amount') }
   }
 }

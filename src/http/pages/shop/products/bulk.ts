@@ -200,25 +200,16 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
 function priceTitle({ field, how, value }: PriceChange, currency: string): Text {
   const percent: TextValue = ({ format }) => format.number(value)
   const amount: TextValue = ({ format }) => format.unitPrice(value, currency)
-  const titles: Record<PriceChange['field'], Record<PriceChange['how'], Text>> = {
-    Price: {
-      'raise-percent': t('Raise the price by {percent} %', { percent }),
-      'lower-percent': t('Lower the price by {percent} %', { percent }),
-      'raise-amount': t('Raise the price by {amount}', { amount }),
-      'lower-amount': t('Lower the price by {amount}', { amount }),
-      set: t('Set the price to {amount}', { amount }),
-      'below-price': t('Lower the price by {percent} %', { percent }),
-    },
-    SalePrice: {
-      'raise-percent': t('Raise the sale price by {percent} %', { percent }),
-      'lower-percent': t('Lower the sale price by {percent} %', { percent }),
-      'raise-amount': t('Raise the sale price by {amount}', { amount }),
-      'lower-amount': t('Lower the sale price by {amount}', { amount }),
-      set: t('Set the sale price to {amount}', { amount }),
-      'below-price': t('Set the sale price to {percent} % below the price', { percent }),
-    },
+  const price = field === 'Price' ? t('the price') : t('the sale price')
+  const titles: Record<PriceChange['how'], Text> = {
+    'raise-percent': t('Raise {price} by {percent} %', { price, percent }),
+    'lower-percent': t('Lower {price} by {percent} %', { price, percent }),
+    'raise-amount': t('Raise {price} by {amount}', { price, amount }),
+    'lower-amount': t('Lower {price} by {amount}', { price, amount }),
+    set: t('Set {price} to {amount}', { price, amount }),
+    'below-price': t('Set the sale price to {percent} % below the price', { percent }),
   }
-  return titles[field][how]
+  return titles[how]
 }
 
 function priceNotes({ field, how, rounding, onSale }: PriceChange, currency: string): Text[] {

@@ -1,3 +1,4 @@
+import { readPeople } from '../../../../access/people/names.ts'
 import { choice, decimal, text } from '../../../../engine/definition/fields.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
@@ -38,7 +39,8 @@ const itself = t('The product itself')
 export async function stockPage({ caller, id, record: product, query, typed }: ProductRequest): Promise<HtmlPage> {
   const before = beforeIn(query)
   const found = await listStockMovements(caller, id, { before: before ?? ID_MAX, limit: MOVEMENTS_SHOWN + 1 })
-  const movements = found.slice(0, MOVEMENTS_SHOWN)
+  const personOf = await readPeople(caller)
+  const movements = found.slice(0, MOVEMENTS_SHOWN).map((each) => ({ ...each, actor: personOf(each.actor) }))
   const address = `/admin/products/${id}/stock`
   const names = new Map(product.AdvancedOptionList.map((option) => [option.AdvancedOptionCode, nameOf(option)]))
   return {

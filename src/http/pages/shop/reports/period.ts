@@ -26,11 +26,7 @@ export const presets = {
   'last-year': t('Last year'),
 } as const
 
-export type Preset = keyof typeof presets
-
-function isPreset(name: string): name is Preset {
-  return Object.hasOwn(presets, name)
-}
+type Preset = keyof typeof presets
 
 /**
  * The days `from` to `to` that an address names, or those of its `period`; without any, this month. `to` alone begins with its month,
@@ -67,8 +63,8 @@ export function presetOf({ from, until }: Period, now: Date, zone: string): Pres
 
 function presetIn(query: unknown, today: DateTime): Period {
   const name = textIn(query, 'period') || 'this-month'
-  if (!isPreset(name)) throw wrongField('period', `must be ${Object.keys(presets).join(', ')}`)
-  return daysOfPreset(name, today)
+  if (!Object.hasOwn(presets, name)) throw wrongField('period', `must be ${Object.keys(presets).join(', ')}`)
+  return daysOfPreset(name as Preset, today)
 }
 
 function daysOfPreset(name: Preset, today: DateTime): Period {

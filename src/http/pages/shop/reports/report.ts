@@ -7,6 +7,7 @@ import { constant, empty, identifier, join, type Sql, sql, storeId } from '../..
 import { t } from '../../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
 import type { CsvCell } from '../../records/csv-form.ts'
+import { sumSales } from '../overview/sales.ts'
 import { type FigureName, type Figures, type KindName, kinds, ofOrders } from './kinds.ts'
 import { dayText, type Period, startsOf, within } from './period.ts'
 
@@ -50,33 +51,26 @@ export async function readReport(
   const { unit } = kinds[name]
   if (unit === undefined) return keyedReport(caller, name, period, rowsMax)
   const starts = startsOf(period, unit)
-  const summed = isQuick ? await summedReport(caller, starts, period) : []
-  const isMany = summed.reduce((sum, { orders }) => sum + orders, 0) > ADDED_MAX
-  return timeReport(caller, name, period, { starts, rowsMax, quick: isMany ? summed : null })
+  const times = [...starts, period.until].map((time) => time.toJSDate())
+  const summed = isQuick ? await sumSales(caller.db, caller.store.id, times) : []
+  const isMany = summed.reduce((sum, { count }) => sum + count, 0) > ADDED_MAX
+  const quick = summed.map(({ place, count, amount }) => ({ key: String(place), orders: count, total: amount }))
+  return timeReport(caller, name, period, { starts, rowsMax, quick: isMany ? quick : null })
 }
 
 type Keyed = Figures & { readonly key: string }
-type Summed = Keyed & Readonly<Record<'orders' | 'total', number>>
-
-/** Places of an instant among the beginnings of times, from 0. */
-const placeIn = (column: Sql, starts: readonly DateTime[]) =>
-  sql`width_bucket(${column}, ${starts.map((start) => start.toUTC().toISO())}::timestamptz[]) - 1`
-
-async function summedReport(caller: Caller, starts: readonly DateTime[], period: Period): Promise<Summed[]> {
-  return queryRows<Summed>(caller.db)`
-    SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
-      FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int AND ${within(sql`"since"`, period)} GROUP BY 1`
-}
 
 /** `quick`: what was summed, instead of adding up. */
 async function timeReport(
   caller: Caller,
   name: KindName,
   period: Period,
-  { starts, rowsMax, quick }: { starts: readonly DateTime[]; rowsMax: number; quick: readonly Summed[] | null },
+  { starts, rowsMax, quick }: { starts: readonly DateTime[]; rowsMax: number; quick: readonly Keyed[] | null },
 ): Promise<Report> {
   const figures: readonly FigureName[] = quick === null ? kinds[name].figures : ['orders', 'total']
-  const groups = { key: placeIn(sql`t."orderDate"`, starts), from: empty }
+  // The place of an instant among the beginnings of times, from 0.
+  const instants = starts.map((start) => start.toUTC().toISO())
+  const groups = { key: sql`width_bucket(t."orderDate", ${instants}::timestamptz[]) - 1`, from: empty }
   const found: readonly Keyed[] =
     quick ?? (await inReport(caller, statementOf(caller, period, groups, name, starts.length))).rows
   const byPlace = new Map(found.map((row) => [Number(row.key), row]))
@@ -161,18 +155,26 @@ function statementOf(
   const order = kinds[name].by === 'tax' ? sql`"tax" DESC NULLS LAST, "total" DESC, "key"` : sql`"total" DESC, "key"`
   const { of, figures: ownFigures } = ownOf[name] ?? { of: empty, figures: [] }
   // In the time of the refund, whenever its order was placed.
-  const refundedTax = ownFigures.includes('refundedTax')
-    ? sql` FULL JOIN (SELECT ${key} AS "key", sum(round(e."tax", ${digits})) AS "refundedTax"
+  const isOfTaxes = ownFigures.includes('refundedTax')
+  const contained = isOfTaxes
+    ? sql`CASE WHEN t."taxIncluded" AND t."taxRate" > 0 THEN "containedTax"(t."storeId", t."id", ${digits}) ELSE 0 END`
+    : sql`0`
+  const share = sql`CASE WHEN t."orderAmount" > 0 THEN round(-e."amount" * ${contained} / t."orderAmount", ${digits}) END`
+  const refundedTax = isOfTaxes
+    ? sql` FULL JOIN (SELECT ${key} AS "key", sum(coalesce(round(e."tax", ${digits}), ${share}, 0)) AS "refundedTax"
         FROM "PaymentEntry" e LEFT JOIN "Order" t ON t."storeId" = e."storeId" AND t."id" = e."orderId" ${from}
-        WHERE e."storeId" = ${store} AND ${within(sql`e."bookedAt"`, period)} AND e."tax" IS NOT NULL GROUP BY 1) back USING ("key")`
+        WHERE e."storeId" = ${store} AND ${within(sql`e."bookedAt"`, period)}
+          AND (e."tax" IS NOT NULL OR e."amount" < 0 AND t."taxIncluded" AND t."taxRate" > 0) GROUP BY 1) back USING ("key")`
     : empty
   return sql`WITH "sold" AS MATERIALIZED (
       SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total", t."paid", t."refunded",
         round(t."discountCoupon", ${digits}) + round(t."discountPromotion", ${digits}) AS "discount",
-        round(t."salesTax", ${digits}) AS "tax1", round(t."salesTax2", ${digits}) AS "tax2", round(t."salesTax3", ${digits}) AS "tax3"
+        round(t."salesTax", ${digits}) AS "tax1", round(t."salesTax2", ${digits}) AS "tax2", round(t."salesTax3", ${digits}) AS "tax3",
+        ${contained} AS "contained"
       FROM "Order" t ${from} WHERE ${sales(caller, period)}),
     "each" AS (SELECT "key", count(*)::int AS "orders", sum("discount") AS "discount", sum("total") AS "total",
-        coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded", sum("tax1" + "tax2" + "tax3") AS "tax"${of} FROM "sold" GROUP BY 1),
+        coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded", sum("tax1" + "tax2" + "tax3") AS "added",
+        sum("tax1" + "tax2" + "tax3" + "contained") AS "tax"${of} FROM "sold" GROUP BY 1),
     "goods" AS (SELECT "key", sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${digits})) AS "goods"
       FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1),
     "shipped" AS (SELECT "key", sum(round(h."cost", ${digits})) AS "shipping"
@@ -180,7 +182,7 @@ function statementOf(
     "parts" AS (SELECT e.*, coalesce("items", 0) AS "items", coalesce("goods", 0) AS "goods", coalesce("shipping", 0) AS "shipping",
         "paid" - "refunded" AS "net"
       FROM "each" e LEFT JOIN "goods" USING ("key") LEFT JOIN "shipped" USING ("key")),
-    "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "tax") AS "other" FROM "parts"${refundedTax}),
+    "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "added") AS "other" FROM "parts"${refundedTax}),
     "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
     SELECT json_build_object(
       'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (${name === 'customer' ? withCustomers(store) : sql`SELECT * FROM "shown"`}) g),
@@ -199,9 +201,10 @@ const withCustomers = (store: Sql) => sql`SELECT s.*, s."customerId" AS "id", co
 const sumsOf = (names: readonly FigureName[]) =>
   join(names.map(identifier).map((name) => sql`coalesce(sum(${name}), 0) AS ${name}`))
 
+const hasTax = sql`"tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0 OR "contained" <> 0`
 const ofTaxes = sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
-    coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
-    coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed"`
+    coalesce(sum("total" - "tax1" - "tax2" - "tax3" - "contained") FILTER (WHERE ${hasTax}), 0) AS "taxed",
+    coalesce(sum("total") FILTER (WHERE NOT (${hasTax})), 0) AS "untaxed"`
 
 /** What one kind has beyond the others: of each group, and of all. */
 const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly figures: readonly FigureName[] }>> = {

@@ -19,7 +19,6 @@ import { type CallerServices, languageFor, textIn } from '../../../html/request.
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Wire } from '../../frame/request.ts'
 import { readCodes } from '../../records/codes.ts'
-import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { findersOf } from '../../records/search.ts'
 import { seenBy, textSeenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
@@ -41,7 +40,12 @@ const searched: readonly (readonly [Resource, (record: Wire, words: Words) => To
     orders,
     (order: Wire, { money, date, status }: Words) => ({
       title: invoiceOf(order),
-      details: [billedTo(order), date(order.OrderDate), money(order.OrderAmount), status(order.OrderStatusID)],
+      details: [
+        billedTo(order),
+        date(order.OrderDate),
+        money(order.OrderAmount),
+        status('OrderStatusID', order.OrderStatusID),
+      ],
     }),
   ],
   [
@@ -62,10 +66,10 @@ const searched: readonly (readonly [Resource, (record: Wire, words: Words) => To
   ],
   [
     rma,
-    ({ RmaDate, RMAStatusID, RMAItemList }: Wire, { date, returnStatus }: Words) => ({
+    ({ RmaDate, RMAStatusID, RMAItemList }: Wire, { date, status }: Words) => ({
       details: [
         date(RmaDate),
-        returnStatus(RMAStatusID),
+        status('RMAStatusID', RMAStatusID),
         ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU)),
       ],
     }),
@@ -101,15 +105,13 @@ export function searchPages(app: FastifyInstance, services: CallerServices): voi
 type Words = Awaited<ReturnType<typeof wordsFor>>
 
 async function wordsFor(caller: Caller, format: Format) {
-  const { db, store } = caller
-  const [statuses, codes] = await Promise.all([listStatusNames(db, store.id), readCodes(caller, ['RMAStatusID'])])
-  const statusText = textsOf(statuses)
+  const { store } = caller
+  const codes = await readCodes(caller, ['OrderStatusID', 'RMAStatusID'])
   return {
     money: (sum: unknown) => format.money(Number(sum), store.currency),
     unitPrice: (price: unknown) => format.unitPrice(Number(price), store.currency),
     date: (date: unknown) => (date ? format.recordDate(String(date), store.timeZone) : ''),
-    status: (id: unknown) => statusText(Number(id)),
-    returnStatus: (number: unknown) => codes.textAt('RMAStatusID', number) ?? '',
+    status: (field: 'OrderStatusID' | 'RMAStatusID', number: unknown) => codes.textAt(field, number) ?? '',
   }
 }
 

@@ -15,16 +15,15 @@ import { textIn } from '../../../html/request.ts'
 import { tagOf } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
-import { keysIn, saveRows } from './saved-page.ts'
+import { keysIn, NEW_ROWS, saveRows } from './saved-page.ts'
 
-// The pages of taxes and of shipping: a row of a form for each row of the table.
+// The pages of taxes, shipping and carriers: a row of a form for each row of the table.
 
-const NEW_ROWS = 3
-
-const titles = { taxes: t('Taxes'), shipping: t('Shipping') }
+const titles = { taxes: t('Taxes'), shipping: t('Shipping'), carriers: t('Carriers') }
 const members = {
   taxes: ['country', 'state', 'rate', 'isIncluded'],
   shipping: ['country', 'method', 'from', 'price', 'basis'],
+  carriers: ['name', 'trackingUrl'],
 }
 const numbers: Readonly<Record<string, NumberKind>> = { rate: 'number', from: 'number', price: 'sum' }
 /** They always have one of two values. */
@@ -52,7 +51,7 @@ export async function saveCharges({ caller, typed, writing }: Sent<PageRequest>,
   const unchanged = ifUnchanged(typed, 'table', 'The form shows the table as it is now. Make your changes again')
   const precondition = (rows: readonly object[]) => unchanged(JSON.stringify(rows))
   precondition(await readTable(caller, name))
-  const rows = keysIn(typed, /^country\.(\d{1,3})$/).flatMap((key) => {
+  const rows = keysIn(typed, new RegExp(`^${members[name][0]}\\.(\\d{1,3})$`)).flatMap((key) => {
     const text = (member: string) => textIn(typed, `${member}.${key}`).trim()
     const isEmpty = members[name].every((member) => choices.includes(member) || text(member) === '')
     if (isEmpty || typed[`remove.${key}`] !== undefined) return []

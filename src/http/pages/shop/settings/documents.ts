@@ -33,10 +33,10 @@ export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> 
 }
 
 export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor: Actor): Promise<void> {
-  if (typed.RemoveLogo !== undefined) return saveLogo(caller, caller.store, null, actor)
+  if (typed.RemoveLogo !== undefined) return saveLogo(caller, null, actor)
   const { Seller, Phone, TaxNumbers, Footer, Locale } = typed
   const given = readInput(changedDocuments, { Seller, Phone, TaxNumbers, Footer, Locale })
-  await updateDocuments(caller, caller.store.id, given, actor)
+  await updateDocuments(caller, given, actor)
 }
 
 const address = '/admin/settings/documents'
@@ -50,7 +50,7 @@ export function logoForm(app: FastifyInstance, services: CallerServices): void {
       async (request, reply) => {
         const { caller } = readRequest(request, services)
         await receiveFile(reply, LOGO_BYTES_MAX, async ({ bytes }) =>
-          saveLogo(caller, caller.store, Buffer.concat(await Array.fromAsync(bytes)), actorOf(request)),
+          saveLogo(caller, Buffer.concat(await Array.fromAsync(bytes)), actorOf(request)),
         )
         return `${address}?notice=settings-saved#logo`
       },

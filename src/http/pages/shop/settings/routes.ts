@@ -9,18 +9,7 @@ import { readInput } from '../../../../foundation/values/input.ts'
 import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
-import {
-  carrierBounds,
-  changedCarriers,
-  readCarriers,
-  updateCarriers,
-} from '../../../../shop/resources/orders/tracking.ts'
-import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../../shop/resources/payment-methods/payment-methods.ts'
-import {
-  changedMethods,
-  listPaymentMethods,
-  updatePaymentMethods,
-} from '../../../../shop/resources/payment-methods/update-methods.ts'
+import { chargeTableNames } from '../../../../shop/resources/orders/charge-tables.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
@@ -31,7 +20,7 @@ import { builtInName } from '../../records/order-words.ts'
 import { chargesPage, saveCharges } from './charges.ts'
 import { documentsPage, logoForm, saveDocuments } from './documents.ts'
 import { type MailSettingsServices, mailSettingsPages } from './mails.ts'
-import { returnListPages } from './return-lists.ts'
+import { nameListPages } from './name-lists.ts'
 import { keysIn, savedPage, saveRows } from './saved-page.ts'
 
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
@@ -42,10 +31,8 @@ export function settingsPages(app: FastifyInstance, services: MailSettingsServic
   const saved = [
     { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
     { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },
-    { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods },
-    { path: '/admin/settings/carriers', pageOf: carriersPage, save: saveCarriers },
     { path: '/admin/settings/documents', pageOf: documentsPage, save: saveDocuments },
-    ...(['taxes', 'shipping'] as const).map((name) => ({
+    ...chargeTableNames.map((name) => ({
       path: `/admin/settings/${name}`,
       pageOf: (asked: PageRequest) => chargesPage(asked, name),
       save: (asked: Sent<PageRequest>, actor: Actor) => saveCharges(asked, actor, name),
@@ -53,7 +40,7 @@ export function settingsPages(app: FastifyInstance, services: MailSettingsServic
   ]
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
   addedStatusPage(app, services)
-  returnListPages(app, services)
+  nameListPages(app, services)
   logoForm(app, services)
   mailSettingsPages(app, services)
 }
@@ -122,56 +109,4 @@ function saveStatuses({ caller, typed, writing }: Sent<PageRequest>, actor: Acto
     Visible: typed[`Visible.${id}`] !== undefined,
   }))
   return saveRows(records, (sent) => updateOrderStatuses(caller, readInput(changedStatuses, sent), actor))
-}
-
-/** The keys of the rows for new payment methods. */
-const newMethods = ['new1', 'new2', 'new3']
-
-async function methodsPage({ caller }: PageRequest): Promise<HtmlPage> {
-  const methods = await listPaymentMethods(caller.db, caller.store.id)
-  const fields = methods.flatMap(({ id, name, visible }) => [
-    [`Name.${id}`, name],
-    [`Visible.${id}`, visible ? 'yes' : ''],
-  ])
-  const values = Object.fromEntries([...fields, ...newMethods.map((key) => [`Visible.${key}`, 'yes'])])
-  const added = newMethods.slice(0, METHODS_MAX - methods.length)
-  const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
-  return { template: '/pages/shop/settings/payment-methods', title: t('Payment methods'), values, data }
-}
-
-function saveMethods({ caller, typed, writing }: Sent<PageRequest>, actor: Actor) {
-  const records = keysIn(typed, /^Name\.(\d{1,10}|new\d)$/).flatMap((key) => {
-    const isNew = key.startsWith('new')
-    const Name = textIn(typed, `Name.${key}`)
-    // New rows without a name are ignored.
-    if (isNew && Name.trim() === '') return []
-    const id = isNew ? numberIn(typed, `PaymentMethodID.${key}`, writing) : Number(key)
-    const Visible = typed[`Visible.${key}`] !== undefined
-    return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
-  })
-  return saveRows(records, (sent) => updatePaymentMethods(caller, readInput(changedMethods, sent), actor))
-}
-
-/** Who carries the parcels of the store, and where they are followed. */
-async function carriersPage({ caller }: PageRequest): Promise<HtmlPage> {
-  const carriers = await readCarriers(caller)
-  const fields = carriers.flatMap(({ name, trackingUrl }, at) => [
-    [`Name.${at}`, name],
-    [`TrackingUrl.${at}`, trackingUrl],
-  ])
-  return {
-    template: '/pages/shop/settings/carriers',
-    title: t('Carriers'),
-    values: Object.fromEntries(fields),
-    data: { count: Math.min(carriers.length + newMethods.length, carrierBounds.count), lengthMax: carrierBounds },
-  }
-}
-
-function saveCarriers({ caller, typed }: Sent<PageRequest>, actor: Actor) {
-  const rows = keysIn(typed, /^Name\.(\d{1,2})$/).flatMap((key) => {
-    const [Name, TrackingUrl] = [textIn(typed, `Name.${key}`), textIn(typed, `TrackingUrl.${key}`)]
-    // Rows without a name are removed, or were never filled in.
-    return Name.trim() === '' ? [] : [{ key, Name, TrackingUrl }]
-  })
-  return saveRows(rows, (sent) => updateCarriers(caller, readInput(changedCarriers, sent), actor))
 }

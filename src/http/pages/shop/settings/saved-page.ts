@@ -8,6 +8,9 @@ import { actorOf, type CallerServices, type Form } from '../../../html/request.t
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 
+/** Empty rows of a form for new records. */
+export const NEW_ROWS = 3
+
 interface SavedPage<Services> {
   /** What reading the page and saving need. */
   readonly privilege: Privilege
@@ -52,10 +55,8 @@ export async function saveRows(rows: readonly { key: string }[], save: (sent: ob
     await save(rows.map(({ key, ...record }) => record))
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    const faults = error.faults.map(({ field, problem }) => {
-      const [index = '', name = ''] = field.split('.')
-      return { field: `${name}.${rows[Number(index)]?.key}`, problem }
-    })
-    throw new StoreFailure(error.code, error.message, { field: error.field, faults, status: error.status })
+    const inForm = (field: string) => field.replace(/^(\d+)\.(\w+)$/, (_, at, name) => `${name}.${rows[at]?.key}`)
+    const faults = error.faults.map(({ field, problem }) => ({ field: inForm(field), problem }))
+    throw new StoreFailure(error.code, error.message, { field: inForm(error.field), faults, status: error.status })
   }
 }

@@ -24,7 +24,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { wholeNumber } from '../../../server/json/parameters.ts'
-import { idIn, readRequest, storePages } from '../../frame/pages.ts'
+import { idIn, storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { readTitles } from '../../records/names.ts'
 import { seenBy, textSeenBy } from '../../records/seen.ts'
@@ -65,30 +65,20 @@ const shown = namedObject({
 /** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
 export function webhookPages(app: FastifyInstance, services: DataServices): void {
   const reading = storePages(adminPages(app, ['Webhooks', 'read']), services)
-  const { page, form } = storePages(adminPages(app, ['Webhooks', 'write']), services)
+  const { page, form, pair } = storePages(adminPages(app, ['Webhooks', 'write']), services)
   const secrets = storePages(adminPages(app, ['Webhooks', 'write'], ['Keys', 'write']), services)
-  const { post } = adminPages(app, ['Webhooks', 'write'])
   const one = `${home}/:id`
 
   reading.page(home, listPage)
   page(`${home}/new`, newPage)
   reading.page(one, statusPage)
-  page(`${one}/delete`, deletePage)
   form(home, create, newPage)
   form(one, change, (asked) => webhookPage(asked, changedIn(asked.typed ?? {})))
   form(`${one}/disable`, disable, statusPage)
   form(`${one}/resume`, resume, statusPage)
   secrets.form(`${one}/secret`, rotate, statusPage)
-  post(`${one}/delete`, async (request, reply) => {
-    const asked = readRequest(request, services)
-    await deleteWebhook(by(asked, reply), idIn(asked))
-    return reply.redirect(`${home}?notice=webhook-deleted`, 303)
-  })
-  post(`${one}/test`, async (request, reply) => {
-    const asked = readRequest(request, services)
-    const deliveryId = await sendTest(asked.caller, idIn(asked))
-    return reply.redirect(deliveryAddress(idIn(asked), deliveryId, LOOKS_MAX), 303)
-  })
+  pair(`${one}/delete`, deletePage, remove)
+  form(`${one}/test`, trySample, statusPage)
   reading.page(`${one}/deliveries/:deliveryId`, deliveryPage)
   form(`${one}/deliveries/:deliveryId/redeliver`, sendAgain, deliveryPage)
 }
@@ -122,6 +112,16 @@ async function rotate(asked: Sent<PageRequest>, reply: FastifyReply): Promise<st
   const replaced = textIn(asked.typed, 'Secret')
   await rotateSecret(by(asked, reply), idIn(asked), { secrets: asked.caller.secrets, replaced })
   return doneAddress(asked, 'webhook-secret')
+}
+
+async function remove(asked: PageRequest, reply: FastifyReply): Promise<string> {
+  await deleteWebhook(by(asked, reply), idIn(asked))
+  return `${home}?notice=webhook-deleted`
+}
+
+async function trySample(asked: PageRequest): Promise<string> {
+  const id = idIn(asked)
+  return deliveryAddress(id, await sendTest(asked.caller, id), LOOKS_MAX)
 }
 
 async function sendAgain({ caller, params }: PageRequest): Promise<string> {

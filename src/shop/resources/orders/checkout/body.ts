@@ -4,9 +4,7 @@ import { REFUSALS_MAX, type ReadBody, refusalsOf, settleBody } from '../../../..
 import { emptyPatch } from '../../../../engine/changing/plan-change.ts'
 import type { Call, RecordType } from '../../../../engine/definition/endpoints.ts'
 import {
-  boolean,
   choice,
-  decimal,
   type Field,
   type FieldSet,
   fieldSet,
@@ -16,7 +14,7 @@ import {
   type ValueField,
 } from '../../../../engine/definition/fields.ts'
 import { Handling } from '../../../../engine/definition/handling.ts'
-import { isAllTaken, isRecord, notesFor, type Patch, patchSteps } from '../../../../engine/definition/input.ts'
+import { isAllTaken, notesFor, type Patch, patchSteps } from '../../../../engine/definition/input.ts'
 import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
 import type { Row } from '../../../../engine/definition/stored-row.ts'
@@ -25,7 +23,8 @@ import { runInSlices } from '../../../../foundation/values/slices.ts'
 import { exact, rounded, toNumber } from '../amounts.ts'
 import { roundCharges } from '../figures.ts'
 import { orderItemList } from '../lists.ts'
-import { ORDER_ITEMS_MAX, orderBodyType, wrongIn } from '../order-body.ts'
+import { membersOf, ORDER_ITEMS_MAX, orderBodyType, wrongIn } from '../order-body.ts'
+import { orders } from '../orders.ts'
 import { refuseUnknownStatuses, statusCancelled, statusNew } from '../statuses.ts'
 
 // What an application sends to place an order: what the operator's route takes, without what says that it is paid, and with a payment.
@@ -96,20 +95,8 @@ const payment = {
 
 type Payment = RecordOf<typeof payment>
 
-/** What the caller states about its taxes. */
-const stated = {
-  TaxRate: decimal({
-    min: 0,
-    max: 100,
-    column: 'taxRate',
-    description:
-      'The rate of the order’s taxes in per cent, for invoices and reports. No amount follows from it. Left out: nobody knows it.',
-  }),
-  TaxIncluded: boolean({
-    column: 'taxIncluded',
-    description: 'True: prices have the tax in them, so that SalesTax is 0. No amount follows from it.',
-  }),
-}
+/** What the caller states about its taxes and its customer, which no answer has. */
+const stated = ['TaxRate', 'TaxIncluded', 'Locale'].map((name) => [name, orders.storedFields.get(name) as Field])
 
 function taken({ entries }: FieldSet, within?: 'item'): [string, Field][] {
   const own: [string, Field][] = entries
@@ -137,7 +124,7 @@ export const checkoutType: RecordType = {
   typeName: 'Checkout',
   nouns: ['order', 'orders'],
   description: `An order as a program places it, without what placing it computes. ${[...priced].join(', ')} need the privilege CheckoutPrices.`,
-  fields: fieldSet({ ...Object.fromEntries(taken(orderBodyType.fields)), ...stated, Payment: payment }),
+  fields: fieldSet(Object.fromEntries([...taken(orderBodyType.fields), ...stated, ['Payment', payment]])),
 }
 
 /** An order to place, as far as its body alone tells. */
@@ -167,7 +154,10 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
     }),
     ...(allows(caller.privileges, 'CheckoutPrices', 'write')
       ? []
-      : pricesIn(checkoutType.fields, body, '').take(REFUSALS_MAX + 1)),
+      : membersOf(checkoutType.fields, body)
+          .filter(({ name }) => priced.has(name))
+          .map(({ path }) => wrongField(path, 'needs the privilege CheckoutPrices: leave it out', 'price-not-allowed'))
+          .take(REFUSALS_MAX + 1)),
     ...(await refusedTerms(caller, patch)),
     ...wrongIn(patch),
     ...wrongPayment(paid as Partial<Payment> | undefined, caller),
@@ -190,20 +180,6 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
     isWrong: own.length > 0 || handling.refusals.length > 0 || !isAllTaken(notes),
     refuse: (others) => settleBody(read, null, [...own, ...others]),
     settle: (row) => settlePayment(row, amount, caller),
-  }
-}
-
-/** Refuses what only a program with prices of its own may say. */
-function* pricesIn(fields: FieldSet, body: unknown, path: string): Generator<StoreFailure, undefined> {
-  if (!isRecord(body)) return
-  for (const [given, member] of Object.entries(body)) {
-    const name = fields.byLowerName.get(given.toLowerCase())
-    const field = name === undefined ? undefined : fields.get(name)
-    if (name === undefined || field === undefined || member === null || member === undefined) continue
-    if (priced.has(name))
-      yield wrongField(path + name, 'needs the privilege CheckoutPrices: leave it out', 'price-not-allowed')
-    else if (field.kind === 'list' && Array.isArray(member))
-      for (const [index, item] of member.entries()) yield* pricesIn(field.fields, item, `${path}${name}[${index}].`)
   }
 }
 

@@ -14,12 +14,10 @@ import {
 } from '../../../../engine/definition/fields.ts'
 import type { Patch } from '../../../../engine/definition/input.ts'
 import type { RecordOf } from '../../../../engine/definition/record-of.ts'
-import type { Row } from '../../../../engine/definition/stored-row.ts'
 import type { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { exact, toNumber } from '../amounts.ts'
-import { type BuyerTerms, readBuyer } from '../buyer.ts'
-import { makeLines, type OrderLine } from '../order-lines.ts'
-import { newFigures } from '../place-order.ts'
+import type { OrderLine } from '../order-lines.ts'
+import { linesOf, newFigures, type Terms } from '../place-order.ts'
 import { proposeNew } from '../proposals.ts'
 import { noteStocks, seesStock, takesBackOrders, wrongStocks } from '../stock.ts'
 
@@ -91,11 +89,7 @@ export const quoteType: RecordType = {
 
 type Line = RecordOf<typeof quotedLine>
 
-export interface QuoteTerms {
-  readonly isShopFront: boolean
-  /** Throws what depends on the total. */
-  readonly settle: (row: Row) => void
-}
+type QuoteTerms = Required<Pick<Terms, 'isShopFront' | 'settle'>>
 
 /**
  * Works out what the order would cost, and locks and stores nothing. Refuses what placing it
@@ -103,7 +97,8 @@ export interface QuoteTerms {
  */
 export async function quote(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
   const { currency } = caller.store
-  const { buyer, lines } = await quotedLines(caller, patch, { isShopFront })
+  const { buyer, lines } = await linesOf(caller, patch, { isShopFront, isQuote: true })
+  noteStocks(lines, true)
   const figures = newFigures(patch, lines, currency)
   const { methods, taxWith } = await proposeNew(caller, patch, buyer, lines)
   const tax = taxWith(figures.shipping)
@@ -124,23 +119,11 @@ export async function quote(caller: Caller, patch: Patch, { isShopFront, settle 
   } satisfies Record<keyof typeof members, unknown>
 }
 
-async function quotedLines(
-  caller: Caller,
-  { columns, lists: { OrderItemList = [] } }: Patch,
-  terms: { readonly isShopFront: boolean; readonly refused?: StoreFailure[] },
-): Promise<{ buyer: BuyerTerms; lines: OrderLine[] }> {
-  const buyer = await readBuyer(caller, (columns.customerId ?? null) as number | null)
-  const { priceLevel } = buyer
-  const lines = await makeLines(caller, OrderItemList, { priceLevel, isQuote: true, ...terms })
-  noteStocks(lines, true)
-  return { buyer, lines }
-}
-
 /** Everything for which placing the order would be refused because of its buyer, its goods or its total. */
 export async function wrongGoods(caller: Caller, patch: Patch, { isShopFront, settle }: QuoteTerms) {
   const refused: StoreFailure[] = []
   const others = await refusalsOf(async () => {
-    const { lines } = await quotedLines(caller, patch, { isShopFront, refused })
+    const { lines } = await linesOf(caller, patch, { isShopFront, isQuote: true, refused })
     refused.push(...wrongStocks(caller, lines))
     if (refused.length === 0) settle({ orderAmount: toNumber(newFigures(patch, lines, caller.store.currency).total) })
   })

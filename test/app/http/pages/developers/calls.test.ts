@@ -4,6 +4,7 @@ import { operator } from '../../../../support/actors.ts'
 import { refused } from '../../../../support/refused.ts'
 import { developerIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
+import { wordsOf } from '../shop/webhooks-fixture.ts'
 import { type ApplicationRecord, registered, type UsedBy, usedBy } from './fixture.ts'
 
 const server = await sharedServer()
@@ -21,14 +22,6 @@ async function opened(name?: string) {
 async function put({ PrivateKey }: ApplicationRecord, { store, token }: UsedBy, payload: object) {
   const headers = { secureurl: store.secureUrl, privatekey: PrivateKey, token, 'x-request-id': 'mine-7' }
   await server.app.inject({ method: 'PUT', url: '/StoreWebAPI/v1/Products', headers, payload })
-}
-
-/** What a page says, without its elements. */
-function wordsOf(page: string): string {
-  return page
-    .slice(Math.max(0, page.indexOf('<main')))
-    .replace(/<[^>]*>/g, '')
-    .replace(/\s+/g, ' ')
 }
 
 test('without a store the page says how to get one; the page of the application leads there', async () => {

@@ -130,9 +130,15 @@ describe('a store', () => {
     const page = `/operator/stores/${shop.store.id}`
     const { Name = '', SecureURL = '', Currency = '', TimeZone = '' } = await ann.formOf(page)
     const same = { Name, SecureURL, Currency, TimeZone }
-    await ann.submit(page, { ...same, TimeZone: 'Europe/Vienna', Capacity: '80', LeakPerSecond: '4.5' })
+    const other = { TimeZone: 'Europe/Vienna', Country: 'AT' }
+    await ann.submit(page, { ...same, ...other, Capacity: '80', LeakPerSecond: '4.5' })
     const stored = () => storeWithKey(server.services, shop.store.id)
-    expect(await stored()).toMatchObject({ timeZone: 'Europe/Vienna', throttle: { capacity: 80, leakPerSecond: 4.5 } })
+    expect(await ann.formOf(page)).toMatchObject(other)
+    expect(await stored()).toMatchObject({
+      timeZone: 'Europe/Vienna',
+      country: 'AT',
+      throttle: { capacity: 80, leakPerSecond: 4.5 },
+    })
 
     const refused = await ann.submit(page, { ...same, Capacity: '0', LeakPerSecond: '1' })
     expect(refused.statusCode).toBe(400)

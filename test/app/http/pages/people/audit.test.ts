@@ -180,7 +180,7 @@ test('a change of statuses and payment methods names them', async () => {
   const person = await merchantIn(server, store)
   const settings = '/admin/settings'
   await person.submit(`${settings}/order-statuses`, { 'StatusText.1': 'Just in' })
-  await person.submit(`${settings}/payment-methods`, { 'Name.2': 'By bank' })
+  await person.submit(`${settings}/payment-methods`, { 'Name.payment-methods-2': 'By bank' })
   const { body } = await person.open('/admin/audit')
 
   expect(body).toMatch(/order statuses: Just in[,<]/)
@@ -192,7 +192,7 @@ test('so it does for an operator, each store’s by its own names, and a status 
   for (const [at, { store }] of stores.entries()) {
     const person = await merchantIn(server, store)
     await person.submit('/admin/settings/order-statuses', { 'StatusText.1': `Just in ${at}` })
-    await person.submit('/admin/settings/payment-methods', { 'Name.2': `By bank ${at}` })
+    await person.submit('/admin/settings/payment-methods', { 'Name.payment-methods-2': `By bank ${at}` })
   }
   const [{ store } = shop] = stores
   const status = { StatusText: 'Being engraved', Visible: true }

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
-import { checkDatabase } from '../../../../../src/operations/installation/checks.ts'
+import { checkDatabase } from '../../../../../src/operations/installation/check-database.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { customerIn, merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'

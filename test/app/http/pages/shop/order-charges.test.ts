@@ -124,7 +124,7 @@ const stored = async (id = 1) => (await shop.call('GET', `/Orders/${id}`)).json(
 const statedOf = (id = 1) =>
   server.database.db.order.findFirst({
     where: { storeId: shop.store.id, id },
-    select: { taxRate: true, taxIncluded: true },
+    select: { taxRate: true, taxIncluded: true, locale: true },
   })
 
 describe('an order by hand', () => {
@@ -163,20 +163,36 @@ describe('an order by hand', () => {
     const fewer = await shown({ ...own.fields, 'ItemQuantity.1': '1', ShipmentCost: '' })
     expect([fewer.fields.SalesTax, fewer.fields.ShipmentCost]).toEqual(['21', ''])
     expect((await place(fewer.fields)).statusCode).toBe(303)
-    expect(await statedOf()).toEqual({ taxRate: null, taxIncluded: false })
+    expect(await statedOf()).toMatchObject({ taxRate: null, taxIncluded: false })
     const abroad = await shown({ ...first.fields, BillingCountry: 'AT' })
     expect([abroad.fields.SalesTax, abroad.from.trim()]).toEqual(['', 'No rule for Austria: no tax is added.'])
     expect(abroad.body).toContain('href="/admin/settings/taxes"')
   })
 
-  test('with a tax that prices include adds nothing, and its invoice says what it contains', async () => {
+  test('with a tax that prices include adds nothing; invoice, report and credit note say what it contains, whatever its products become', async () => {
     await germany()
-    const { fields, from } = await shown({ ...blank, BillingCountry: 'FR', ShipmentCost: '5' })
+    const goods = { 'ItemID.2': 'BOOK', 'ItemQuantity.2': '2' }
+    const { fields, from } = await shown({ ...blank, ...goods, BillingCountry: 'FR', ShipmentCost: '5' })
     expect([fields.SalesTax, from]).toEqual(['', 'Tax is included: 20 % of €125.00, France, contain €20.83'])
     expect((await place(fields)).statusCode).toBe(303)
-    expect(await stored()).toMatchObject({ SalesTax: 0, OrderAmount: 125 })
-    const invoice = (await merchant.open('/admin/orders/1/invoice')).body
-    expect(invoice).toMatch(/Contains 20 % VAT<\/th><td role="cell" class="right">€20\.83/)
+    expect(await stored()).toMatchObject({ SalesTax: 0, OrderAmount: 165 })
+    const products = server.database.db.product.updateMany({
+      where: { storeId: shop.store.id },
+      data: { nonTaxable: true },
+    })
+    expect((await products).count).toBe(2)
+    const containing = (amount: string) => new RegExp(`Contains 20 % VAT</th><td role="cell" class="right">€${amount}<`)
+    expect((await merchant.open('/admin/orders/1/invoice')).body).toMatch(containing('20.83'))
+    await shop
+      .as({ privileges: { Orders: ['write'] } })
+      .then((writer) =>
+        writer.call('POST', '/Orders/1/Transactions', { body: { TransactionType: 'Refund', TransactionAmount: 33 } }),
+      )
+    const [{ TransactionIndexID } = { TransactionIndexID: 0 }] = (await shop.call('GET', '/Orders/1/Refunds')).json()
+    const note = await merchant.open(`/admin/orders/1/credit-notes/${TransactionIndexID}`)
+    expect(note.body).toMatch(containing('4.17'))
+    const { body } = await merchant.open('/admin/reports.csv?headings=names&by=rate')
+    expect(body).toContain('FR,20,Yes,1,144.17,0.00,20.83,4.17,165.00')
   })
 
   test('of a customer whose group pays no taxes has none', async () => {
@@ -194,8 +210,9 @@ describe('an order by hand', () => {
     expect(await statedOf()).toMatchObject({ taxRate: { d: [0] } })
   })
 
-  test('without tables is placed at once, and in a currency without decimals they are rounded to it', async () => {
-    expect((await place(blank)).statusCode).toBe(303)
+  test('without tables is placed at once, in the language of its mails, and in a currency without decimals they are rounded to it', async () => {
+    expect((await place((await shown({ ...blank, Locale: 'de-CH' })).fields)).statusCode).toBe(303)
+    expect(await statedOf()).toMatchObject({ locale: 'de-CH' })
     shop = await server.openStore({ currency: 'JPY' })
     merchant = await merchantIn(server, shop.store)
     await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 415, Stock: 9 } })
@@ -220,10 +237,13 @@ test('a change of the goods proposes tax and shipping of the goods as they would
   expect(await stored()).toMatchObject({ OrderAmount: 224.79, SalesTax: 35.89, ShipmentList: [{ ShipmentCost: 8.9 }] })
   const own = { ...(await merchant.formOf(lines)), [`Line.${line.ItemIndexID}.ItemQuantity`]: '4', SalesTax: '1' }
   expectSaved(await merchant.submit(lines, own), '/admin/orders/1?notice=record-saved')
-  expect([(await stored()).SalesTax, await statedOf()]).toEqual([1, { taxRate: null, taxIncluded: false }])
+  expect([(await stored()).SalesTax, await statedOf()]).toEqual([
+    1,
+    { taxRate: null, taxIncluded: false, locale: null },
+  ])
 })
 
-test('a quote proposes both to a program, and Checkout keeps the rate that is stated', async () => {
+test('a quote proposes both to a program, and Checkout keeps the rate and the language that are stated', async () => {
   const body = {
     BillingEmail: 'a@b.example',
     BillingCountry: 'de',
@@ -249,9 +269,11 @@ test('a quote proposes both to a program, and Checkout keeps the rate that is st
   const order = (more: object, key: string) =>
     shop.call('POST', '/Checkout', { body: { ...body, ...more }, headers: { 'idempotency-key': key } })
   expect((await order({ TaxRate: 100.01 }, 'a')).statusCode).toBe(400)
-  const placed = await order({ TaxRate: 19, TaxIncluded: true, SalesTax: 1 }, 'b')
+  const unknown = await order({ Locale: 'fr-FR' }, 'a')
+  expect([unknown.statusCode, unknown.body]).toEqual([400, expect.stringContaining('must be en-US or en-GB or de-DE')])
+  const placed = await order({ TaxRate: 19, TaxIncluded: true, SalesTax: 1, Locale: 'de-AT' }, 'b')
   expect(placed.json()).toMatchObject([{ OrderAmount: 125.9 }])
   const id = Number(placed.json()[0].Value)
-  expect(await statedOf(id)).toMatchObject({ taxRate: { d: [19] }, taxIncluded: true })
-  expect(await stored(id)).not.toHaveProperty('TaxRate')
+  expect(await statedOf(id)).toMatchObject({ taxRate: { d: [19] }, taxIncluded: true, locale: 'de-AT' })
+  for (const name of ['TaxRate', 'Locale']) expect(await stored(id)).not.toHaveProperty(name)
 })

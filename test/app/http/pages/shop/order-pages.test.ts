@@ -80,28 +80,12 @@ describe('an order that is placed by hand', () => {
     expect(answer.body).toContain('<small id="ItemID.1-problem" class="problem">Product has to be chosen</small>')
   })
 
-  test.each([
-    {
-      fields: { 'ItemID.1': 'NONE' },
-      status: 400,
-      says: '<a href="#ItemID.1">Line 1: the product</a> fits no product of this store',
-    },
-    {
-      fields: { 'ItemQuantity.1': 'many' },
-      status: 400,
-      says: '<a href="#ItemQuantity.1">Line 1: the quantity</a> must be',
-    },
-    {
-      fields: { 'ItemQuantity.1': '11' },
-      status: 409,
-      says: '<a href="#ItemQuantity.1">Line 1: the quantity</a> is more than there is: LAMP has 10 in stock',
-    },
-    { fields: { CustomerID: '77' }, status: 400, says: 'CustomerID' },
-    { fields: { SalesTax: '1,5' }, status: 400, says: 'SalesTax' },
-  ])('is refused as $status with $fields, nothing is stored, and what was typed is still there', async (given) => {
-    const answer = await place({ BillingCity: 'Köln <b>', ...given.fields })
-    expect(answer.statusCode).toBe(given.status)
-    expect(/role="alert">([\s\S]*?)<\/div>/.exec(answer.body)?.[1]).toContain(given.says)
+  test('is refused with what was typed still there, and nothing is stored', async () => {
+    const answer = await place({ BillingCity: 'Köln <b>', 'ItemQuantity.1': '11' })
+    expect([answer.statusCode, alertIn(answer.body)]).toEqual([
+      409,
+      expect.stringContaining('<a href="#ItemQuantity.1">Line 1: the quantity</a> is more than there is: LAMP has 10'),
+    ])
     expect(answer.body).toContain('value="Köln &lt;b&gt;"')
     expect(await stock()).toBe(10)
     expect((await shop.call('GET', '/Orders')).statusCode).toBe(404)
@@ -763,13 +747,5 @@ describe('the status of an order', () => {
     expect(await page()).not.toMatch(offer)
     await move('5')
     expect(await page()).not.toContain('records no parcel')
-  })
-
-  test('is refused on the page when the store does not have it', async () => {
-    await place()
-    const answer = await move('99')
-    expect(answer.statusCode).toBe(400)
-    expect(answer.body).toContain('role="alert"')
-    expect((await order(1)).OrderStatusID).toBe(11)
   })
 })

@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { sql } from '../../../../../src/foundation/database/sql.ts'
-import { effectOf } from '../../../../../src/shop/resources/orders/payments.ts'
-import { testPerson } from '../../../../support/person.ts'
-import { memberIn } from '../../../../support/signed-in.ts'
+import { customerIn, memberIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
@@ -242,22 +239,16 @@ describe('the payment state of an order', () => {
 
   test('is one for the list, its filter, the page, the customer and what is owed', async () => {
     const { shop, merchant } = scene
-    const customerId = await shop.add('/Customers', { Email: 'payer@home.example', Password: 'secret words' })
+    // The first customer of the shop.
+    const [customer, CustomerID] = [await customerIn(server, shop), 1]
     await shop.call('PUT', '/Products/1', { body: { SKUInfo: { Stock: 30 } } })
     const ids: number[] = []
     for (const [, , recorded, fields] of cases) {
-      const id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID: customerId })
+      const id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID })
       await shop.call('PUT', `/Orders/${id}`, { body: { OrderAmount: 100, ...fields } })
       for (const body of given(recorded)) await shop.add(`/Orders/${id}/Transactions`, body)
       ids.push(id)
     }
-    const { url } = await issueCustomerToken(
-      { ...server.services, publicUrl: server.services.config.publicUrl },
-      shop.caller,
-      { customerId, minutes: 30 },
-    )
-    const customer = testPerson(server.app)
-    await customer.submit(url.replace(server.services.config.publicUrl, ''), {}, { action: '/account/sign-in' })
 
     for (const [state, word] of Object.entries(words)) {
       const expected = ids.filter((_id, at) => cases[at]?.[0] === state)
@@ -292,17 +283,6 @@ describe('the payment state of an order', () => {
     expect(await listed('payment=to-be-paid')).toEqual([1, ...owed.slice(2)])
     const wrong = await merchant.open('/admin/orders?payment=late')
     expect([wrong.statusCode, wrong.body.includes('must be one of unpaid, part-paid, paid')]).toEqual([400, true])
-  })
-
-  test('counts types in the database as in memory', async () => {
-    const types = ['Sale', ' CAPTURE\n', 'Authorize', 'refund', '\tCredit', 'Void', '', 'Sale\u00a0', 'Sales']
-    const rows = types.flatMap((type) =>
-      [-1, 0, 1].flatMap((amount) => [0, 1, 2].map((captured) => ({ type, amount, captured }))),
-    )
-    const found = await server.database.db.$queryRaw<{ effect: string | null }[]>(sql`
-      SELECT "paymentEffect"(r."type", r."amount", r."captured") AS "effect"
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS r ("type" text, "amount" numeric, "captured" int)`)
-    expect(found.map(({ effect }) => effect)).toEqual(rows.map(effectOf))
   })
 
   test('follows transactions that are changed, removed, imported, and added at once by SQL', async () => {

@@ -5,6 +5,7 @@ import type { TestPerson } from '../../../../support/person.ts'
 import { type Answer, json, openReceiver, type Receiver, status } from '../../../../support/receiver.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
+import { wordsOf } from './webhooks-fixture.ts'
 
 const home = '/admin/modules/rest-api'
 
@@ -112,14 +113,6 @@ async function leftOf({ id: applicationId }: TestApplication) {
 }
 
 const nothing = { subscriptions: 0, handshakes: 0, notices: 0 }
-
-/** What a page says, without its elements. */
-function wordsOf(page: string): string {
-  return page
-    .slice(Math.max(0, page.indexOf('<main')))
-    .replace(/<[^>]*>/g, '')
-    .replace(/\s+/g, ' ')
-}
 
 describe('letting an application in', () => {
   test('begins with its public key, and shows its name, what it asks for and whose server is asked', async () => {

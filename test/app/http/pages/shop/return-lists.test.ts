@@ -66,7 +66,7 @@ describe('the lists of names for returns', () => {
     const changes = {
       'Name.reasons-1': 'Broken on arrival',
       'Name.reasons-new1': 'Too late',
-      'Number.reasons-new1': '70',
+      'ReturnReasonID.reasons-new1': '70',
       'Name.reasons-new2': 'Too big',
     }
     expectSaved(await send(changes), saved('reasons'))
@@ -97,9 +97,24 @@ describe('the lists of names for returns', () => {
     ['a name that is too long', { 'Name.reasons-2': 'x'.repeat(51) }, 400, 'Name.reasons-2'],
     ['no name', { 'Name.reasons-2': '' }, 400, 'Name.reasons-2'],
     ['the name of another, whatever its case', { 'Name.reasons-3': 'wrong ITEM' }, 409, 'Name.reasons-3'],
-    ['a number of the list', { 'Name.reasons-new1': 'Late', 'Number.reasons-new1': '2' }, 409, 'Number.reasons-new1'],
-    ['a number of 0', { 'Name.reasons-new1': 'Late', 'Number.reasons-new1': '0' }, 400, 'Number.reasons-new1'],
-    ['a number that is none', { 'Name.reasons-new1': 'Late', 'Number.reasons-new1': 'x' }, 400, 'Number.reasons-new1'],
+    [
+      'a number of the list',
+      { 'Name.reasons-new1': 'Late', 'ReturnReasonID.reasons-new1': '2' },
+      409,
+      'ReturnReasonID.reasons-new1',
+    ],
+    [
+      'a number of 0',
+      { 'Name.reasons-new1': 'Late', 'ReturnReasonID.reasons-new1': '0' },
+      400,
+      'ReturnReasonID.reasons-new1',
+    ],
+    [
+      'a number that is none',
+      { 'Name.reasons-new1': 'Late', 'ReturnReasonID.reasons-new1': 'x' },
+      400,
+      'ReturnReasonID.reasons-new1',
+    ],
   ])('refuse %s, and keep what they are', async (_what, changes, status, field) => {
     const before = await names('reasons')
     const answer = await (await openList('reasons'))(changes)

@@ -84,7 +84,7 @@ test.each([
 
 const carriers = '/admin/settings/carriers'
 const namesOf = async () =>
-  Object.entries(await merchant.formOf(carriers)).flatMap(([field, name]) => (/^Name/.test(field) && name ? name : []))
+  Object.entries(await merchant.formOf(carriers)).flatMap(([field, name]) => (/^name/.test(field) && name ? name : []))
 
 async function trackingOf(ShipmentMethodName: string, ShipmentTrackingCode: string): Promise<string | undefined> {
   const ShipmentList = [{ ShipmentMethodName, ShipmentTrackingCode, ShipmentShippedDate: '03/11/2026' }]
@@ -96,13 +96,12 @@ async function trackingOf(ShipmentMethodName: string, ShipmentTrackingCode: stri
 }
 
 test('the number of a parcel leads to its carrier, the one with the longest name that its shipping method begins with', async () => {
-  const express = 'HTTPS://express.example:8443/?id={code}'
   const fields = {
-    'Name.0': 'Post',
-    'TrackingUrl.0': 'https://post.example/{code}/view?lang=en#map',
-    'Name.1': 'Post Express',
-    'TrackingUrl.1': express,
-    'Name.2': 'Courier',
+    'name.1': 'Post',
+    'trackingUrl.1': 'https://post.example/{code}/view?lang=en#map',
+    'name.2': 'Post Express',
+    'trackingUrl.2': 'HTTPS://express.example:8443/?id={code}',
+    'name.3': 'Courier',
   }
   await merchant.submit(carriers, fields)
   expect(await trackingOf('post parcel', ' 1/2 ?"<#ä ')).toBe(
@@ -111,9 +110,10 @@ test('the number of a parcel leads to its carrier, the one with the longest name
   expect(await trackingOf('POST EXPRESS', 'a$&{code}')).toBe('HTTPS://express.example:8443/?id=a%24%26%7Bcode%7D')
   for (const other of ['A Post', 'Courier', '']) expect(await trackingOf(other, '1')).toBeUndefined()
   expect(await trackingOf('Post', '')).toBeUndefined()
-  await merchant.submit(carriers, { ...fields, 'Name.1': '' })
+  // By name: Courier, Post, Post Express.
+  await merchant.submit(carriers, { ...(await merchant.formOf(carriers)), 'remove.3': 'yes' })
   expect(await namesOf()).toEqual(['Courier', 'Post'])
-  expect((await merchant.open('/admin/audit')).body).toContain(`Post Express ${express}`)
+  expect((await merchant.open('/admin/audit')).body).toContain('Carriers changed')
 })
 
 test.each([
@@ -129,15 +129,15 @@ test.each([
   'https://carrier.example:99999/{code}',
   `https://carrier.example/${'x'.repeat(500)}{code}`,
 ])('the tracking address %s is refused beside it, and nothing is stored', async (url) => {
-  const answer = await merchant.submit(carriers, { 'Name.0': 'Post', 'TrackingUrl.0': url })
-  expect(answer.body).toMatch(/id="TrackingUrl.0" name="TrackingUrl.0" aria-invalid="true"/)
+  const answer = await merchant.submit(carriers, { 'name.1': 'Post', 'trackingUrl.1': url })
+  expect(answer.body).toMatch(/id="trackingUrl.1" name="trackingUrl.1"[^>]* aria-invalid="true"/)
   expect([answer.statusCode, await namesOf()]).toEqual([400, []])
 })
 
-test('a store has at most 50 carriers', async () => {
+test('a table of the settings has at most 200 rows', async () => {
   const names = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`Name.${at}`, `C ${at}`]))
-  expect((await merchant.submit(carriers, names(50))).statusCode).toBe(303)
-  expect((await merchant.submit(carriers, names(51))).statusCode).toBe(400)
-  expect(await namesOf()).toHaveLength(50)
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`name.${at + 1}`, `C ${at}`]))
+  expect((await merchant.submit(carriers, names(201))).statusCode).toBe(400)
+  expect((await merchant.submit(carriers, names(200))).statusCode).toBe(303)
+  expect(await namesOf()).toHaveLength(200)
 })

@@ -37,11 +37,15 @@ const typedFields: readonly TypedField[] = [
   { page: '/admin/products/1/stock', name: 'Quantity', fields: { Note: 'Counted' } },
   { page: '/admin/products/1/prices', name: 'SKUInfo.Price', fields: {} },
   { page: '/admin/settings/order-statuses', name: 'Sorting.8', fields: { 'StatusText.8': 'Parts' } },
-  { page: '/admin/settings/payment-methods', name: 'PaymentMethodID.new1', fields: { 'Name.new1': 'Voucher' } },
+  {
+    page: '/admin/settings/payment-methods',
+    name: 'PaymentMethodID.payment-methods-new1',
+    fields: { 'Name.payment-methods-new1': 'Voucher' },
+  },
   {
     page: '/admin/settings/returns',
     to: '/admin/settings/returns/reasons',
-    name: 'Number.reasons-new1',
+    name: 'ReturnReasonID.reasons-new1',
     fields: { 'Name.reasons-new1': 'Too big' },
   },
 ]

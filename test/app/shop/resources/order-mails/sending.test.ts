@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findMail } from '../../../../../src/access/mail/outbox.ts'
-import { boundReasons, perDay } from '../../../../../src/shop/resources/order-mails/send.ts'
+import { perDay } from '../../../../../src/shop/resources/order-mails/send.ts'
 import { openMailReceiver } from '../../../../support/mail-receiver.ts'
 import { servicesOn } from '../../../../support/services.ts'
 import { shared } from '../../../../support/shared.ts'
@@ -19,8 +19,7 @@ const noon = server.clock.ms
 beforeEach(async () => {
   server.clock.ms = noon
   await db.mail.deleteMany()
-  receiver.mails.length = 0
-  receiver.refusal = null
+  receiver.reset()
   shop = await openTelling(server, ['order-placed', 'parcel-sent', 'order-refunded'])
   sender = senderOf(server.services)
 })
@@ -44,8 +43,7 @@ describe('a mail of an order', () => {
     await sender.runDue()
     await sender.runDue()
     expect(receiver.mails).toHaveLength(1)
-    const [{ headers, from, to, html } = { headers: new Map<string, string>(), from: '', to: [], html: '' }] =
-      receiver.mails
+    const { headers, from, to, html } = receiver.last()
     expect([from, to, html]).toEqual(['mail@server.example', ['guest@shop.example'], ''])
     const [mail] = await shop.mails(id)
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -70,9 +68,15 @@ describe('a mail of an order', () => {
     await shop.order()
     await sender.runDue()
     expect(texts().every((text) => text.startsWith('Guten Tag, Ada,'))).toBe(true)
-    await yen.add(`/Orders/${id}/Transactions`, { TransactionType: 'Refund', TransactionAmount: 15 })
+    const refund = { TransactionType: 'Refund', TransactionAmount: 15 }
+    await yen.add(`/Orders/${id}/Transactions`, refund)
     await sender.runDue()
-    expect(texts().at(-1)).toContain('15\u00a0¥ erstattet')
+    expect(texts().at(-1)).toMatch(/15\u00a0¥ erstattet(?![\s\S]*Lamp)/)
+    const [{ OrderItemList }] = (await yen.call('GET', `/Orders/${id}`)).json()
+    const RefundItemList = [{ ItemIndexID: OrderItemList[0].ItemIndexID, RefundQuantity: 1 }]
+    await yen.add(`/Orders/${id}/Transactions`, { ...refund, RefundItemList })
+    await sender.runDue()
+    expect(texts().at(-1)).toMatch(/15\u00a0¥ erstattet[\s\S]*\n1 × Lamp\n/)
   })
 
   test('links to the carrier whose name begins that of the method, with the number percent-encoded', async () => {
@@ -99,7 +103,7 @@ describe('a mail of an order', () => {
     const BillingFirstName = 'Win http://evil.example/x {total}'
     await shop.order({ BillingFirstName, BillingLastName: 'ann@evil.example', BillingCompany: '' })
     await sender.runDue()
-    const [{ headers, text } = { headers: new Map<string, string>(), text: '' }] = receiver.mails
+    const { headers, text } = receiver.last()
     expect([headers.has('bcc'), headers.get('to')]).toEqual([false, 'guest@shop.example'])
     expect(headers.get('from')).toBe('"Shop Bcc: all@ evil. example" <mail@server.example>')
     expect(text).not.toMatch(/evil\.example|http:\/\/evil|\$40.*\$40/s)
@@ -137,15 +141,11 @@ describe('a mail of an order', () => {
     expect(await read(other.store.id)).toBeNull()
   })
 
-  test('that waits for a week is given up, and one that is refused for good is not sent again', async () => {
-    const [one, other] = [await shop.order(), await shop.order()]
-    await db.mail.updateMany({ where: { orderId: one }, data: { createdAt: new Date(noon - 8 * 24 * HOUR_MS) } })
-    receiver.refusal = { step: 'RCPT TO', code: 550, text: '5.1.1 no such mailbox' }
+  test('that waits for a week is given up', async () => {
+    await shop.order()
+    await db.mail.updateMany({ data: { createdAt: new Date(noon - 8 * 24 * HOUR_MS) } })
     await sender.runDue()
-    const of = async (id: number) => (await shop.mails(id))[0]
-    expect([(await of(one))?.state, (await of(other))?.state, (await of(other))?.reason]).toEqual([
-      ...['failed', 'bounced', 'The mail server answered: 550 5.1.1 no such mailbox'],
-    ])
+    expect(await shop.mails()).toMatchObject([{ state: 'failed', reason: 'It has waited for a week' }])
   })
 })
 
@@ -160,18 +160,17 @@ describe('bounds', () => {
           kind: 'order-message',
           recipient,
           messageId: `<${recipient}${index}>`,
-          sentAt,
         },
-        ...{ subject: 'x', state: 'sent', nextAttemptAt: sentAt, createdAt: sentAt },
+        ...{ subject: 'x', state: 'sent', sentAt, nextAttemptAt: sentAt, createdAt: sentAt },
       })),
     })
 
   test.each([
-    { bound: 'address', sent: 'GUEST@shop.example', max: perDay.address },
-    { bound: 'store', sent: 'others@shop.example', max: perDay.store },
-  ] as const)(
+    { bound: 'address', sent: 'GUEST@shop.example', ...perDay.address },
+    { bound: 'store', sent: 'others@shop.example', ...perDay.store },
+  ])(
     'of a day: beyond $max of the $bound, mails wait for the next day, and two processes send no more',
-    async ({ bound, sent, max }) => {
+    async ({ sent, max, reason }) => {
       await shop.order()
       await sentToday(max - 1, sent)
       await Promise.all([shop.order(), shop.order()])
@@ -179,9 +178,8 @@ describe('bounds', () => {
       await Promise.all([sender.runDue(), other.runDue()])
       expect(receiver.mails).toHaveLength(1)
       const waiting = await db.mail.findMany({ where: { state: 'waiting' } })
-      expect(
-        waiting.map(({ reason, nextAttemptAt, process }) => [reason, nextAttemptAt.toISOString(), process]),
-      ).toEqual(Array.from({ length: 2 }, () => [boundReasons[bound], '2026-03-11T00:00:00.000Z', null]))
+      const later = { reason, nextAttemptAt: new Date('2026-03-11T00:00:00Z'), process: null }
+      expect(waiting).toMatchObject([later, later])
       server.clock.ms = Date.parse('2026-03-11T00:00:00Z')
       await sender.runDue()
       expect(receiver.mails).toHaveLength(3)

@@ -110,9 +110,12 @@ test('refunds at once, of two processes and beside new orders, leave no gap and 
   expect(numbers.flat().toSorted()).toEqual(expected.toSorted())
 })
 
-test('an import numbers nothing, and keeps numbers that it brings', async () => {
+test('an import numbers nothing, and keeps numbers that it brings and what refunds are for', async () => {
   const { shop, place } = await openShop()
-  const id = await place({ TransactionList: [refund, refund] })
+  const id = await place({ TransactionList: [refund] })
+  const [{ OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+  const RefundItemList = [{ ItemIndexID: OrderItemList[0].ItemIndexID, RefundQuantity: 1, RefundAmount: 4 }]
+  await shop.add(`/Orders/${id}/Transactions`, { ...refund, RefundItemList, RefundTaxAmount: 0.5 })
   const { db } = server.database
   // Of a version without credit notes.
   const [former] = await db.orderTransaction.findMany({ where: { storeId: shop.store.id }, orderBy: { id: 'asc' } })
@@ -136,7 +139,9 @@ test('an import numbers nothing, and keeps numbers that it brings', async () => 
   const load = () => importRecords(copy.caller, resources, numberLines(lines), { refused: () => {} })
   expect(await load()).toMatchObject({ refused: 0 })
   expect(await load()).toMatchObject({ refused: 0 })
-  expect(await numbersOf(copy, id)).toEqual([null, 'CN-2'])
+  const refunds = async (of: TestStore) => (await of.call('GET', `/Orders/${id}/Refunds`)).json()
+  expect(await refunds(copy)).toEqual(await refunds(shop))
+  expect(await refunds(copy)).toMatchObject([{ RefundTotal: 5 }, { CreditNoteNumber: 2, RefundItemList }])
   // Nor does a change of the former one.
   const body = { TransactionResponseText: 'seen' }
   expect((await copy.call('PUT', `/Orders/${id}/Transactions/${former?.id}`, { body })).statusCode).toBe(200)

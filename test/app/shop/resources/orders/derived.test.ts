@@ -120,7 +120,7 @@ test('an import cannot bring more than 100 payment methods', async () => {
     record: { PaymentMethodID: 10 + index, Name: `Method ${index}` },
   }))
   const { refused } = await importInto(server, stage.shop, lines)
-  expect(refused).toMatchObject([{ message: 'A store has at most 100 payment methods. Rename or hide one of them' }])
+  expect(refused).toMatchObject([{ message: 'A list has at most 100 names. Rename or hide one of them' }])
   expect(await server.database.db.paymentMethod.count({ where: { storeId: stage.shop.store.id } })).toBe(100)
 })
 

@@ -22,7 +22,6 @@ export async function openShop() {
   const sync = { id: 1, name: 'Sync', subscriptionId: 1 }
   const application: Caller = { ...operator, application: sync, channel: 'api', actor: 'Sync' }
   /** The operator at work in another store of the same database. */
-  const stranger = async () => operatorCaller(services, (await newStore(services)).id)
   let serial = 0
 
   const create = (resource: Resource, body: Wire) => createRecord(operator, resource, body)
@@ -74,7 +73,6 @@ export async function openShop() {
     clock,
     operator,
     application,
-    stranger,
     close,
     create,
     product,

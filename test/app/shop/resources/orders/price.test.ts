@@ -7,70 +7,42 @@ import { openShop, type Shop } from './fixture.ts'
 describe('the price of a piece', () => {
   const plain = { price: 20, salePrice: 0, onSale: false, details: {} }
   const buying = { priceLevel: 0, quantity: 1, optionPrice: 0, currency: 'USD' }
-  const discounts = (...rows: object[]) => ({ DiscountList: rows as never })
+  const off = (...rows: object[]) => ({ details: { DiscountList: rows as never } })
+  const sale = (salePrice: number) => ({ salePrice, onSale: true })
   const from10 = { DiscountLowbound: 10, DiscountUpbound: 49, DiscountPrice: 10, DiscountPercentage: true }
   const from50 = { DiscountLowbound: 50, DiscountPrice: 15 }
+  const to20 = { ...from10, DiscountUpbound: 20 }
+  const from2 = { ...from10, DiscountLowbound: 2, DiscountPrice: 5 }
+  const ofLevel2 = { ...from10, DiscountPriceLevel: 2 }
+  const half = { ...from10, DiscountPrice: 50 }
+  const level2 = { details: { PriceLevel2: 17 } }
+  const ten = { quantity: 10 }
 
   test.each([
     ['the list price', {}, {}, 20],
-    ['the sale price on sale', { salePrice: 15, onSale: true }, {}, 15],
+    ['the sale price on sale', sale(15), {}, 15],
     ['the list price when a sale price is set but not on', { salePrice: 15 }, {}, 20],
     ['the list price when on sale without a sale price', { onSale: true }, {}, 20],
-    ['the price level of the group', { details: { PriceLevel2: 17 } }, { priceLevel: 2 }, 17],
-    ['the list price when the level is not set', { details: { PriceLevel2: 17 } }, { priceLevel: 3 }, 20],
+    ['the price level of the group', level2, { priceLevel: 2 }, 17],
+    ['the list price when the level is not set', level2, { priceLevel: 3 }, 20],
     ['the list price without a group', { details: { PriceLevel1: 17 } }, {}, 20],
-    [
-      'the sale price before the level',
-      { salePrice: 18, onSale: true, details: { PriceLevel2: 17 } },
-      { priceLevel: 2 },
-      18,
-    ],
-    ['below the bounds of a discount', { details: discounts(from10, from50) }, { quantity: 9 }, 20],
-    ['at the lower bound, a percentage', { details: discounts(from10, from50) }, { quantity: 10 }, 18],
-    ['at the upper bound', { details: discounts(from10, from50) }, { quantity: 49 }, 18],
-    ['past it, where no upper bound is, a price', { details: discounts(from10, from50) }, { quantity: 5000 }, 15],
-    [
-      'between the bounds of two',
-      { details: discounts({ ...from10, DiscountUpbound: 20 }, from50) },
-      { quantity: 30 },
-      20,
-    ],
-    [
-      'a percentage off the sale price',
-      { salePrice: 10, onSale: true, details: discounts(from10) },
-      { quantity: 10 },
-      9,
-    ],
-    ['never dearer by a discount', { salePrice: 10, onSale: true, details: discounts(from50) }, { quantity: 50 }, 10],
-    [
-      'a discount for another level',
-      { details: discounts({ ...from10, DiscountPriceLevel: 2 }) },
-      { quantity: 10 },
-      20,
-    ],
-    [
-      'the discount of the own level before one for all',
-      { details: discounts({ ...from10, DiscountPrice: 50 }, { ...from10, DiscountPriceLevel: 2 }) },
-      { quantity: 10, priceLevel: 2 },
-      18,
-    ],
-    [
-      'the discount that begins highest of several',
-      { details: discounts({ ...from10, DiscountLowbound: 2, DiscountPrice: 5 }, from10) },
-      { quantity: 12 },
-      18,
-    ],
-    ['a discount without a price is none', { details: discounts({ DiscountLowbound: 1 }) }, { quantity: 5 }, 20],
-    ['at most 100 percent', { details: discounts({ ...from10, DiscountPrice: 250 }) }, { quantity: 10 }, 0],
-    [
-      'a percentage rounds to a cent',
-      { price: 9.99, details: discounts({ ...from10, DiscountPrice: 15 }) },
-      { quantity: 10 },
-      8.49,
-    ],
-    ['to a yen', { price: 999, details: discounts(from10) }, { quantity: 10, currency: 'JPY' }, 899],
-    ['to a fils', { price: 2.125, details: discounts(from10) }, { quantity: 10, currency: 'KWD' }, 1.913],
-    ['a price finer than cents stays as fine', { price: 0.0125, details: discounts(from10) }, { quantity: 10 }, 0.0113],
+    ['the sale price before the level', { ...sale(18), ...level2 }, { priceLevel: 2 }, 18],
+    ['below the bounds of a discount', off(from10, from50), { quantity: 9 }, 20],
+    ['at the lower bound, a percentage', off(from10, from50), ten, 18],
+    ['at the upper bound', off(from10, from50), { quantity: 49 }, 18],
+    ['past it, where no upper bound is, a price', off(from10, from50), { quantity: 5000 }, 15],
+    ['between the bounds of two', off(to20, from50), { quantity: 30 }, 20],
+    ['a percentage off the sale price', { ...sale(10), ...off(from10) }, ten, 9],
+    ['never dearer by a discount', { ...sale(10), ...off(from50) }, { quantity: 50 }, 10],
+    ['a discount for another level', off(ofLevel2), ten, 20],
+    ['the discount of the own level before one for all', off(half, ofLevel2), { ...ten, priceLevel: 2 }, 18],
+    ['the discount that begins highest of several', off(from2, from10), { quantity: 12 }, 18],
+    ['a discount without a price is none', off({ DiscountLowbound: 1 }), { quantity: 5 }, 20],
+    ['at most 100 percent', off({ ...from10, DiscountPrice: 250 }), ten, 0],
+    ['a percentage rounds to a cent', { price: 9.99, ...off({ ...from10, DiscountPrice: 15 }) }, ten, 8.49],
+    ['to a yen', { price: 999, ...off(from10) }, { ...ten, currency: 'JPY' }, 899],
+    ['to a fils', { price: 2.125, ...off(from10) }, { ...ten, currency: 'KWD' }, 1.913],
+    ['a price finer than cents stays as fine', { price: 0.0125, ...off(from10) }, ten, 0.0113],
   ])('%s', (_case, product, purchase, unitPrice) => {
     const price = priceOf({ ...plain, ...product }, { ...buying, ...purchase })
     expect(toNumber(price.unitPrice)).toBe(unitPrice)
@@ -80,8 +52,8 @@ describe('the price of a piece', () => {
     ['stays for options', {}, 4],
     ['is for options too when the product says so', { ApplyQuantityDiscountToOptions: true }, 3.6],
   ])('a percentage %s', (_case, details, optionPrice) => {
-    const product = { ...plain, details: { ...details, ...discounts(from10) } }
-    expect(toNumber(priceOf(product, { ...buying, quantity: 10, optionPrice: 4 }).optionPrice)).toBe(optionPrice)
+    const product = { ...plain, details: { ...details, ...off(from10).details } }
+    expect(toNumber(priceOf(product, { ...buying, ...ten, optionPrice: 4 }).optionPrice)).toBe(optionPrice)
   })
 })
 

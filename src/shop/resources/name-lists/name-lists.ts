@@ -6,8 +6,8 @@ import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { identifier, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 
-// What the numbers of returns mean: lists of names per store, as the one of payment methods. No service serves them: export and import
-// carry them, and the administration edits them (update-lists.ts).
+// What numbers of orders and returns mean: lists of names per store. No service serves them: export and import carry them, and the
+// administration edits them (update-list.ts).
 
 /** Names per list of a store. */
 export const CODES_MAX = 100
@@ -15,14 +15,20 @@ export const NAME_LENGTH_MAX = 50
 /** The highest number that people may give a name. */
 export const NUMBER_MAX = 999_999_999
 
-/** A number that returns have, with its name. */
+/** A number that records have, with its name. */
 export interface Code {
   readonly id: number
   readonly name: string
-  /** Whether it is offered for new returns. */
+  /** Whether it is offered for new records. */
   readonly visible: boolean
 }
 
+export const paymentMethods = listOf(
+  'PaymentMethods',
+  'PaymentMethod',
+  'A way to pay that the shop offers, by the number that orders have.',
+  'BillingPaymentMethodID',
+)
 export const returnReasons = listOf('ReturnReasons', 'ReturnReason', 'Why goods come back.', 'RMAReasonID')
 export const returnMethods = listOf(
   'ReturnMethods',
@@ -33,9 +39,22 @@ export const returnMethods = listOf(
 export const returnStatuses = listOf('ReturnStatuses', 'ReturnStatus', 'How far a return has come.', 'RMAStatusID')
 
 /** By what they are called in addresses. */
-export const returnLists = { reasons: returnReasons, methods: returnMethods, statuses: returnStatuses } as const
-export type ReturnListName = keyof typeof returnLists
-export const returnListNames = Object.keys(returnLists) as ReturnListName[]
+export const nameLists = {
+  'payment-methods': paymentMethods,
+  reasons: returnReasons,
+  methods: returnMethods,
+  statuses: returnStatuses,
+} as const
+export type NameListName = keyof typeof nameLists
+export const nameListNames = Object.keys(nameLists) as NameListName[]
+
+/** What the audit log calls the lists. */
+export const auditMembers = {
+  'payment-methods': 'methods',
+  reasons: 'returnReasons',
+  methods: 'returnMethods',
+  statuses: 'returnStatuses',
+} as const satisfies Readonly<Record<NameListName, string>>
 
 function listOf(service: string, typeName: string, description: string, field: string) {
   return defineResource({
@@ -48,7 +67,7 @@ function listOf(service: string, typeName: string, description: string, field: s
       [`${typeName}ID`]: integer({
         column: 'id',
         access: 'key',
-        description: `The number by which returns name it as ${field}.`,
+        description: `The number by which records name it as ${field}.`,
       }),
       Name: text(NAME_LENGTH_MAX, {
         column: 'name',
@@ -58,7 +77,7 @@ function listOf(service: string, typeName: string, description: string, field: s
       Visible: boolean({
         column: 'visible',
         default: true,
-        description: 'False: it is not offered for new returns. Returns that have it keep it.',
+        description: 'False: it is not offered for new records. Those that have it keep it.',
       }),
     },
     rules: { effects: (changes) => refuseTooMany(typeName, changes) },
@@ -77,14 +96,14 @@ export function tooManyCodes(): StoreFailure {
 }
 
 /** Whose list is read. */
-interface Reader {
+export interface Reader {
   readonly db: Caller['db']
   readonly store: Pick<Caller['store'], 'id'>
 }
 
 /** Returns a list of a store by ascending number, hidden ones too. */
-export function readReturnList(reader: Reader, name: ReturnListName): Promise<Code[]> {
-  return readTable(reader, returnLists[name].table)
+export function readNames(reader: Reader, name: NameListName): Promise<Code[]> {
+  return readTable(reader, nameLists[name].table)
 }
 
 function readTable({ db, store }: Reader, table: string): Promise<Code[]> {
@@ -93,18 +112,18 @@ function readTable({ db, store }: Reader, table: string): Promise<Code[]> {
     ORDER BY "id" LIMIT ${CODES_MAX + 1}`
 }
 
-const columnOf: Readonly<Record<ReturnListName, string>> = {
+/** The columns by which returns name a list. */
+const columnOf: Readonly<Partial<Record<NameListName, string>>> = {
   reasons: 'reasonId',
   methods: 'methodId',
   statuses: 'statusId',
 }
 
 /** Returns the numbers that the store's returns have, a hundred at most. Each is one look into the index of the column. */
-export async function readUsedNumbers(
-  { db, store }: Pick<Caller, 'db' | 'store'>,
-  name: ReturnListName,
-): Promise<number[]> {
-  const column = identifier(columnOf[name])
+export async function readUsedNumbers({ db, store }: Reader, name: NameListName): Promise<number[]> {
+  const named = columnOf[name]
+  if (named === undefined) return []
+  const column = identifier(named)
   const rows = await rowsInTurn<{ id: number }>({ db, store })`
     WITH RECURSIVE "used" AS (
       (SELECT r.${column} AS "id" FROM "Rma" r WHERE r."storeId" = ${storeId(store)} ORDER BY r.${column} LIMIT 1)
