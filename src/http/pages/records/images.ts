@@ -13,11 +13,27 @@ const ORIGINS_MAX = 20
 type Store = Pick<Caller['store'], 'id' | 'secureUrl'>
 
 /** The images that a record names, as far as a page may show them. A relative address lies in the shop; pictures that the store uploaded, and those of the sandbox, which has no shop, on this server. */
-export function imagesOf(service: Service, record: Wire, { id, secureUrl }: Store) {
-  /** By the address as it is stored: the address to load. */
+export function imagesOf(service: Service, record: Wire, store: Store) {
+  return shownImages(textsOf(service, record), store)
+}
+
+/** The first image of each record, for a list. Null: records of the service have none. */
+export function firstImages(service: Service, records: readonly Wire[], store: Store) {
+  if (!hasImages(service)) return null
+  const texts = records.map((record) => textsOf(service, record)[0] ?? '')
+  const { addresses, origins } = shownImages(texts, store)
+  return { addresses: texts.map((text) => addresses.get(text) ?? null), origins }
+}
+
+function hasImages({ values, lists }: Parts): boolean {
+  return values.some(({ field }) => field.isImage) || lists.some(hasImages)
+}
+
+/** The images of texts, by the text the address to load, and from where they come. */
+export function shownImages(texts: readonly string[], { id, secureUrl }: Store) {
   const addresses = new Map<string, string>()
   const origins = new Set<string>()
-  for (const text of new Set(textsOf(service, record))) {
+  for (const text of new Set(texts)) {
     if (addresses.size === IMAGES_MAX) break
     const url = addressOf(text, secureUrl)
     const here = url && (thumbnailIn(url.pathname, id) ?? pictureHere(url))

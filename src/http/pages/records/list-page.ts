@@ -11,12 +11,14 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { readTyped } from '../../../foundation/values/typed-number.ts'
 import { deleteView, listViews, saveView } from '../../../shop/staff/list-views.ts'
+import { allowImages } from '../../html/guard.ts'
 import type { Writing } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { merchantOf, textIn, textsIn } from '../../html/request.ts'
 import type { PageRequest, Sent, Wire } from '../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, filesOf, spreadsheetForm } from './csv-form.ts'
+import { firstImages } from './images.ts'
 import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
@@ -41,6 +43,12 @@ export async function listPage(
   const { sort, order } = orderOf(service, given.sort)
   const { records, next, count, failure } = await readPage(caller, service, given, order)
   const table = tableOf(service, given, records)
+  const images = firstImages(
+    service,
+    table.rows.map(({ record }) => record),
+    caller.store,
+  )
+  if (images) allowImages(reply, images.origins)
   const [views, { nameOf, codes, words }] = await Promise.all([
     listViews(caller, { userId: merchantOf(reply.request).id, service: resource.service }),
     readWords(caller, service, table),
@@ -54,6 +62,7 @@ export async function listPage(
       service,
       special,
       ...table,
+      images: images?.addresses ?? null,
       textOf: words.textOf,
       toneOf: words.toneOf,
       targets: words.targets,
@@ -73,7 +82,7 @@ export async function listPage(
       isNumber: (value: Value) => isNumber(value) && !words.inWords.includes(value.path.join('.')),
       valueIn,
       pathOf,
-      // A list shows no images.
+      // A list shows the first image of each record alone.
       imageOf: () => null,
     },
   }
