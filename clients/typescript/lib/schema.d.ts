@@ -5069,6 +5069,8 @@ export interface components {
             ItemCatalogIDOptions?: string;
             /** @description The serial number or licence key that the customer got with the line. */
             ItemSerial?: string;
+            /** @description Whether the line had no tax when it was ordered; a new line of a product that is NonTaxable has it whatever is sent. Invoices and reports of taxes that prices include read it. Write-only: accepted, never returned. */
+            ItemNonTaxable?: boolean;
             /**
              * Format: int32
              * @description The interval at which the customer wants the line again, as a code of the checkout; 0: only once. Kept for programs: the platform repeats no orders.

@@ -84,7 +84,7 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
   const { access, required, default: usual } = field
   return {
     ...valueSchema(schemas, field, mode),
-    ...(mode === 'create' && !required && access !== 'sent' && usual !== '' && { default: usual }),
+    ...(mode === 'create' && !required && !field.isOptional && access !== 'sent' && usual !== '' && { default: usual }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
     ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),

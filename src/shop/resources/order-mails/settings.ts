@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Actor } from '../../../access/audit/audit.ts'
 import { type MailConfig, mailsAre } from '../../../access/mail/write.ts'
 import { type AccessServices, changeAccess } from '../../../access/stores/access-changes.ts'
 import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Transaction } from '../../../foundation/database/client.ts'
-import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
 import { lines, readInput, text } from '../../../foundation/values/input.ts'
 import { isOneOf, type Secrets } from '../../../foundation/values/secrets.ts'
 import { type IsForeign, readForeign } from './addresses.ts'
@@ -16,23 +15,26 @@ export const lengthMax = { subject: 150, body: 5_000 } as const
 
 type Services = AccessServices & { readonly config: MailConfig }
 
-/**
- * Returns the form of a text of a kind, of which the subject is one line and the body several. It refuses placeholders that mean nothing,
- * and links to other hosts.
- */
-async function readShapes({ db, config }: Pick<Services, 'db' | 'config'>, storeId: number) {
+const Text = z.object({ Subject: text(lengthMax.subject), Body: lines(lengthMax.body) })
+const Texts = z.array(Text).length(usualTexts.length)
+
+/** Refuses placeholders that mean nothing, and links to other hosts. `nameOf` names the field of a text by its place. */
+async function refuseProblems(
+  { db, config }: Pick<Services, 'db' | 'config'>,
+  storeId: number,
+  texts: readonly (z.infer<typeof Text> & { readonly kind: MailKind })[],
+  nameOf: (at: number, member: string) => string,
+): Promise<void> {
   const isForeign = await readForeign(db, storeId, config.publicUrl)
-  return (kind: MailKind) => {
-    const check = (given: string, context: z.core.$RefinementCtx<string>) => {
+  const faults = texts.flatMap(({ kind, Subject, Body }, at) =>
+    Object.entries({ Subject, Body }).flatMap(([member, given]): Fault[] => {
       const problem = problemIn(given, kind, isForeign)
-      if (problem) context.addIssue(problem)
-    }
-    const fields = {
-      Subject: text(lengthMax.subject).superRefine(check),
-      Body: lines(lengthMax.body).superRefine(check),
-    }
-    return z.object(fields).transform(({ Subject, Body }) => ({ subject: Subject, body: Body }))
-  }
+      return problem ? [{ field: nameOf(at, member), problem }] : []
+    }),
+  )
+  const [first] = faults
+  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+  if (first) throw new StoreFailure('invalid-value', message, { field: first.field, faults, status: 400 })
 }
 
 /** Reads what a person writes to a customer. Throws a 400 that names what is wrong. */
@@ -41,8 +43,9 @@ export async function readMessage(
   storeId: number,
   form: Readonly<Record<string, unknown>>,
 ): Promise<MailText> {
-  const shapeOf = await readShapes(services, storeId)
-  return readInput(shapeOf('order-message'), form)
+  const { Subject, Body } = readInput(Text, form)
+  await refuseProblems(services, storeId, [{ kind: 'order-message', Subject, Body }], (_, member) => member)
+  return { subject: Subject, body: Body }
 }
 
 function problemIn(given: string, kind: MailKind, isForeign: IsForeign): string | undefined {
@@ -71,11 +74,13 @@ export async function saveMails(
   if (orderMails.length > 0 && mailsAre(services.config) === 'none') {
     throw new StoreFailure('invalid-value', 'This server cannot send mail', { field: 'On', status: 400 })
   }
-  const shapeOf = await readShapes(services, storeId)
-  const shapes = usualTexts.map(({ kind }) => shapeOf(kind)) as [ReturnType<typeof shapeOf>]
-  const read: readonly MailText[] = readInput(z.tuple(shapes), texts)
-  const own = usualTexts.flatMap(({ kind, locale, ...usual }, at) =>
-    isDeepStrictEqual(read[at], usual) ? [] : { kind, locale, ...usual, ...read[at] },
+  const read = readInput(Texts, texts).map((each, at) => ({
+    ...each,
+    ...(usualTexts[at] as (typeof usualTexts)[number]),
+  }))
+  await refuseProblems(services, storeId, read, (at, member) => `${at}.${member}`)
+  const own = read.flatMap(({ kind, locale, Subject, Body, subject, body }) =>
+    Subject === subject && Body === body ? [] : { kind, locale, subject: Subject, body: Body },
   )
   const work = async (tx: Transaction) => {
     await tx.mailText.deleteMany({ where: { storeId } })

@@ -264,7 +264,7 @@ export const orderItemList = list(
     ItemNonTaxable: boolean({
       access: 'kept',
       description:
-        'Whether the line had no tax when it was ordered; left out of a new line, it is the NonTaxable of the product. Invoices and reports of taxes that prices include read it.',
+        'Whether the line had no tax when it was ordered; a new line of a product that is NonTaxable has it whatever is sent. Invoices and reports of taxes that prices include read it.',
     }),
     RecurringOrderFrequency: integer({
       label: 'Repeat interval',

@@ -127,7 +127,8 @@ function makeLine(
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
   const columns = { ...item.columns, productId, ...described, ...prices }
-  const copied = { ItemNonTaxable: product.nonTaxable, ...item.details, ...lineDetails(product) }
+  const isNonTaxable = item.details.ItemNonTaxable === true || product.nonTaxable
+  const copied = { ...item.details, ...lineDetails(product), ItemNonTaxable: isNonTaxable }
   const kept = { ...copied, ItemOptions: optionIds.map((id) => `,${id}`).join('') }
   const amount = amountOf(unitPrice + optionPrice, exact(quantity), currency)
   return { product, variant, quantity, amount, path, patch: { ...item, columns, details: kept } }

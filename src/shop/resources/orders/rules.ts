@@ -275,7 +275,7 @@ function completeLine(
   if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist', 'unknown-reference')
   const details = row.details as Document
   Object.assign(row, lineColumns(describedLine(row, product, currency)), given?.columns)
-  row.details = { ItemNonTaxable: product.nonTaxable, ...details, ...lineDetails(product) }
+  row.details = { ...details, ...lineDetails(product), ...(product.nonTaxable && { ItemNonTaxable: true }) }
 }
 
 function describedLine({ details, optionPrice }: Row, product: SoldProduct, currency: string): DescribedLine {

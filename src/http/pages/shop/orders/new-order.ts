@@ -132,7 +132,6 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
     listStatusNames(caller.db, caller.store.id),
     listDrafts(owner),
   ])
-  const visible = methods.filter(({ visible }) => visible)
   const statusText = textsOf(statuses)
   return {
     template: '/pages/shop/orders/new',
@@ -146,7 +145,7 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       locales: [['', t('As on invoices')], ...Object.entries(locales)],
-      paymentMethods: [['', t('Not chosen')], ...visible.map(({ id, name }) => [id, name])],
+      paymentMethods: methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name]),
       shippingMethods,
       statusOnline: statusText(statusNew),
       statusOtherwise: statusText(statusUnpaid),
