@@ -1,3 +1,4 @@
+-- Servers from 0.2.0 on may run on it.
 -- CreateTable
 CREATE TABLE "Picture" (
     "storeId" INTEGER NOT NULL,
