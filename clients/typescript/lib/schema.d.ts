@@ -10221,6 +10221,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageGalleryInput"] | components["schemas"]["ImageGalleryInput"][];
+                "image/jpeg": string;
+                "image/png": string;
+                "image/webp": string;
+                "image/avif": string;
+                "image/gif": string;
+                "multipart/form-data": {
+                    ImageGalleryCaption?: string;
+                    /** Format: binary */
+                    file: string;
+                };
             };
         };
         responses: {

@@ -21,7 +21,8 @@ export function receiveBodies(app: FastifyInstance): void {
     const bytes = await receiveBytes(payload, bodyLimit ?? 0)
     if (bytes.length === 0) return null
     const { 'content-type': contentType = '' } = request.headers
-    if (isPictureType(mediaTypeOf(contentType))) return readPictureBody(contentType, bytes)
+    const mayBePicture = request.method === 'POST' && request.routeOptions.config.takesPicture
+    if (mayBePicture && isPictureType(mediaTypeOf(contentType))) return readPictureBody(contentType, bytes)
     const format = formatOf(request.headers)
     // It waits for its turn to be read, too.
     request.hasWaited ||= bytes.length > SHORT_LENGTH_MAX

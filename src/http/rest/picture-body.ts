@@ -7,7 +7,13 @@ import type { Body, Taken } from '../../engine/definition/endpoints.ts'
 import { PICTURE_BYTES_MAX } from '../../foundation/pictures/bounds.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type PictureServices, storePicture } from '../../shop/pictures/pictures.ts'
-import { unsupportedMedia } from '../server/requests/receive.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a POST may have a picture in the place of a record. */
+    takesPicture?: boolean
+  }
+}
 
 const FIELDS_MAX = 10
 const FIELD_BYTES_MAX = 70_000
@@ -52,17 +58,14 @@ function bodyOf(bytes: Buffer, members: Readonly<Record<string, string>>): Body 
   return { format: 'json', text, picture: { bytes, members } }
 }
 
-/** Stores the picture of a body, and returns the record that says its address. Throws a 415 where the address takes none. */
+/** Stores the picture of a body, and returns the record that says its address. */
 export async function recordOfPicture(
   services: PictureServices & { readonly config: { readonly publicUrl: string } },
   { store }: Pick<Caller, 'store'>,
   { bytes, members }: NonNullable<Body['picture']>,
   taken: Taken | undefined,
 ): Promise<object> {
-  const [member] = taken?.takesPicture
-    ? (taken.type.fields.entries.find(([, field]) => 'isImage' in field && field.isImage) ?? [])
-    : []
-  if (member === undefined) throw unsupportedMedia('Content-Type', 'This address takes no files; send JSON or XML')
+  const [member = ''] = taken?.type.fields.entries.find(([, field]) => 'isImage' in field && field.isImage) ?? []
   if (bytes.length > PICTURE_BYTES_MAX) {
     throw new StoreFailure('body-too-large', `The picture is larger than ${PICTURE_BYTES_MAX / 1024 ** 2} MB`)
   }

@@ -109,6 +109,7 @@ function addEndpoint(app: FastifyInstance, services: RestServices, served: Serve
   app.route({
     method: app.supportedMethods,
     url: served.url,
+    config: { takesPicture: served.endpoint.operations.POST?.takes?.takesPicture ?? false },
     onRequest: [
       // A preflight carries no credentials, so it is answered before authentication and counts in no bucket.
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),

@@ -72,7 +72,9 @@ export function gapsOf(document: Document) {
     parametersWithoutDescription: parameters.filter((one) => !one.description).map(({ at }) => at),
     parametersWithoutExample: parameters.filter((one) => !hasExample(one)).map(({ at }) => at),
     contentsWithoutExample: contents
-      .filter(({ example, at }) => example === undefined && !/(text\/|x-ndjson|showRecordSchema)/.test(at))
+      .filter(
+        ({ example, at }) => example === undefined && !/(text\/|x-ndjson|showRecordSchema|image\/|form-data)/.test(at),
+      )
       .map(({ at }) => at),
     textsOfSeveralParameters: sharedTexts(parameters.map(({ name = '', description = '' }) => [description, name])),
     textsOfSeveralOperations: sharedTexts(

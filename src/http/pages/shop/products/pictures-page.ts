@@ -118,6 +118,7 @@ export function picturePages(
         const asked = readRequest(request, services)
         const { caller } = asked
         const id = idIn(asked)
+        await getRecord(caller, products, id)
         await receiveFile(reply, PICTURE_BYTES_MAX, async ({ bytes }) => {
           const path = await storePicture(
             services,
