@@ -110,20 +110,18 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the webhook dispatcher', dispatcher)
   if (mails) parts.add('the mails', mails)
   if (orderMails) parts.add('the mails of orders', orderMails)
-  const archived = await archivedSweeps({ ...background, url: directUrl }, config)
-  const files = openFiles(config)
-  const decoder = createDecoder()
-  const pictures = { 'pictures that nothing says': pictureSweep({ ...background, files }) }
-  const sweeps = { ...sweepsByAge(background, config), ...archived, ...pictures }
-  parts.add('the reading of pictures', { stop: async () => decoder.end() })
-  parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
+  const decoder = parts.add('the reading of pictures', createDecoder())
+  parts.add(
+    'the deletion of what is old',
+    createSweeper({ log, sweeps: await sweepsOf(background, config, directUrl) }),
+  )
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
   parts.add('the upgrades', createUpgrades(background))
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
-  parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, files, now, log, onFailure }, config))
+  parts.add('the backups', await scheduledBackups({ ...background, url: directUrl, onFailure }, config))
   const buckets = parts.add('the shared rate limits', new SharedBuckets({ db, now, log }))
   const app = buildApp({
     ...basis,
@@ -133,7 +131,6 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     callLog,
     csvImports,
     testStores,
-    files,
     decoder,
     outbound,
     throttle: createThrottle(now, buckets),
@@ -145,6 +142,14 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   say(welcome(config, sandbox, database.hasStore || sandbox !== null, process.stdout.isTTY))
 }
 
+/** Everything that is deleted by and by. */
+async function sweepsOf(background: Sweeping, config: Config, url: string) {
+  const archived = await archivedSweeps({ ...background, url }, config)
+  return { ...sweepsByAge(background, config), ...archived, 'pictures that no text says': pictureSweep(background) }
+}
+
+type Sweeping = Omit<Parameters<typeof archivedSweeps>[0], 'url'> & Parameters<typeof pictureSweep>[0]
+
 /** Opens the database, and the sandbox if there is to be one: what all parts stand on. */
 async function open(config: Config, logging: Logging, parts: Shutdown) {
   parts.add('the memory at rest', createRestingCollector(logging.log))
@@ -155,6 +160,7 @@ async function open(config: Config, logging: Logging, parts: Shutdown) {
     secrets: database.secrets,
     now: () => new Date(),
     log: logging.log,
+    files: openFiles(config),
     operatorKey: database.operatorKey,
     previousOperatorKey: config.operatorKeyPrevious,
     defaultTimeZone: config.timeZone,

@@ -17,10 +17,10 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   entry: [['start.js'], ['main.ts', 'cli'], ['parts'], ['app.ts']],
   http: [doors, ['html'], ['server']],
   operations: [['installation', 'sandbox']],
-  shop: [['alerts', 'csv'], ['staff'], ['registry.ts'], ['webhooks'], ['resources']],
+  shop: [['alerts', 'csv'], ['staff'], ['registry.ts'], ['webhooks'], ['resources', 'pictures']],
   access: [['people'], ['applications'], ['stores'], ['audit', 'mail']],
   engine: [['transfer'], ['changing'], ['recording'], ['reading'], ['definition'], ['caller.ts']],
-  foundation: [['embedded'], ['database', 'outbound', 'xml', 'texts'], ['process'], ['values']],
+  foundation: [['embedded'], ['database', 'outbound', 'xml', 'texts', 'files', 'pictures'], ['process'], ['values']],
 }
 
 /** The same of the pages for browsers, below `http/pages`. */
@@ -51,6 +51,7 @@ const late = {
   undici: '39 ms of the processor and 3 MB',
   'fast-xml-parser': '19 to 25 ms and 1 MB',
   'bwip-js': '0.1 s of the processor and 18 MB',
+  aws4fetch: 'nothing much, but only S3_URL needs it',
   './readable-log.ts': '15 ms and 1 MB, for terminals alone',
 }
 

@@ -10,6 +10,10 @@ const allowed: Readonly<Record<string, string>> = {
   'BSD-3-Clause': 'any use, without the authors’ names in advertisements',
   'Apache-2.0': 'any use, with a grant of patents; changed files say that they are changed',
   '(MIT OR Apache-2.0)': 'either, as the user likes',
+  'LGPL-3.0-or-later':
+    'any use, as a library of its own that users may replace: libvips, which sharp loads (docs/decisions/dependencies.md)',
+  'Apache-2.0 AND LGPL-3.0-or-later': 'both, as above',
+  'Apache-2.0 AND LGPL-3.0-or-later AND MIT': 'all three, as above',
   'BlueOak-1.0.0': 'any use, with a grant of patents',
   'Artistic-2.0': 'any use, as part of a program that does not offer its functions as such',
 }

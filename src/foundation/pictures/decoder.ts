@@ -61,6 +61,6 @@ export function createDecoder() {
   return {
     /** Returns its files, or why it is refused. `key`: those of one take turns with others. Throws `unavailable` where too many wait. */
     decode: (picture: Uint8Array, key: string): Promise<Answer> => turns.run(key, 1, () => ask(picture)),
-    end,
+    stop: async () => end(),
   }
 }

@@ -172,6 +172,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`)
   const tls = readTls(given, faults)
   faults.push(...faultsBetween(given))
+  if (given.FILES_DIR && given.S3_URL) faults.push('FILES_DIR is set beside S3_URL; allowed: one of them, or neither')
   if (!parsed.success || faults.length > 0) throw wrongSettings(faults)
   return configOf(named(parsed.data), publicUrlOf(given), tls)
 }
@@ -274,7 +275,6 @@ function faultsBetween(given: Given): string[] {
     faults.push(`${is} is set without ${other}; allowed: both, or neither`)
   }
   faults.push(...faultsBetweenKeys(given))
-  if (given.FILES_DIR && given.S3_URL) faults.push('FILES_DIR is set beside S3_URL; allowed: one of them, or neither')
   const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)
   if (archived.length > 0 && !given.ARCHIVE_DIR) {
     faults.push(

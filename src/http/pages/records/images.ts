@@ -17,12 +17,12 @@ export function imagesOf(service: Service, record: Wire, store: Store) {
   return shownImages(textsOf(service, record), store)
 }
 
-/** The first image of each record, for a list. Null: records of the service have none. */
-export function firstImages(service: Service, records: readonly Wire[], store: Store) {
-  if (!hasImages(service)) return null
-  const texts = records.map((record) => textsOf(service, record)[0] ?? '')
+/** The first image of the record of each row, and from where they come. Null: records of the service have none. */
+export function firstImages(service: Service, rows: readonly { readonly record: Wire }[], store: Store) {
+  if (!hasImages(service)) return { images: null, origins: [] }
+  const texts = rows.map(({ record }) => textsOf(service, record)[0] ?? '')
   const { addresses, origins } = shownImages(texts, store)
-  return { addresses: texts.map((text) => addresses.get(text) ?? null), origins }
+  return { images: texts.map((text) => addresses.get(text) ?? null), origins }
 }
 
 function hasImages({ values, lists }: Parts): boolean {
@@ -30,7 +30,7 @@ function hasImages({ values, lists }: Parts): boolean {
 }
 
 /** The images of texts, by the text the address to load, and from where they come. */
-export function shownImages(texts: readonly string[], { id, secureUrl }: Store) {
+function shownImages(texts: readonly string[], { id, secureUrl }: Store) {
   const addresses = new Map<string, string>()
   const origins = new Set<string>()
   for (const text of new Set(texts)) {

@@ -42,13 +42,8 @@ export async function listPage(
   const given = readAsked(query, service)
   const { sort, order } = orderOf(service, given.sort)
   const { records, next, count, failure } = await readPage(caller, service, given, order)
-  const table = tableOf(service, given, records)
-  const images = firstImages(
-    service,
-    table.rows.map(({ record }) => record),
-    caller.store,
-  )
-  if (images) allowImages(reply, images.origins)
+  const { origins, ...table } = tableOf(service, given, records, caller.store)
+  allowImages(reply, origins)
   const [views, { nameOf, codes, words }] = await Promise.all([
     listViews(caller, { userId: merchantOf(reply.request).id, service: resource.service }),
     readWords(caller, service, table),
@@ -62,7 +57,6 @@ export async function listPage(
       service,
       special,
       ...table,
-      images: images?.addresses ?? null,
       textOf: words.textOf,
       toneOf: words.toneOf,
       targets: words.targets,
@@ -132,7 +126,7 @@ async function readPage(
 }
 
 /** The table of a list: its rows, the columns that it shows and those that it may show. */
-function tableOf(service: Service, given: Asked, records: readonly JsonText[]) {
+function tableOf(service: Service, given: Asked, records: readonly JsonText[], store: Caller['store']) {
   const { listing } = service.special
   const allColumns = offeredColumns(service, listing)
   const columns = columnsOf(service, allColumns, given.columns || (listing?.columns.join(',') ?? ''))
@@ -141,11 +135,16 @@ function tableOf(service: Service, given: Asked, records: readonly JsonText[]) {
     const title = listing?.titleOf(record) ?? titleOf(service, record)
     return { id: Number(valueIn(record, service.key.path)), title, record }
   })
-  return { rows, columns, allColumns, isBrief: listing !== null && given.columns === '' }
+  const images = firstImages(service, rows, store)
+  return { rows, columns, allColumns, ...images, isBrief: listing !== null && given.columns === '' }
 }
 
 /** The words for what a table shows: the names of records, and what numbers mean. */
-async function readWords(caller: Caller, service: Service, { rows, columns }: ReturnType<typeof tableOf>) {
+async function readWords(
+  caller: Caller,
+  service: Service,
+  { rows, columns }: Omit<ReturnType<typeof tableOf>, 'origins'>,
+) {
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
   const ids = rows.map(({ id }) => id)
   const [nameOf, codes, words] = await Promise.all([

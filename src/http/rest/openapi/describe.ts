@@ -263,10 +263,10 @@ function takenContent(schemas: Schemas, { type, mode, many, takesPicture }: Take
 
 /** A picture by itself, or in a form beside texts of the record. */
 function pictureContent({ fields }: RecordType): Content {
-  const texts = fields.shown.entries.filter(([, field]) => field.kind === 'text' && !field.isImage)
-  const members = texts.map(([name]) => [name, { type: 'string' }])
-  const properties = { ...Object.fromEntries(members), file: { type: 'string', format: 'binary' } }
   const picture = { schema: { type: 'string', format: 'binary' } }
+  const texts = fields.shown.entries.filter(([, field]) => field.kind === 'text' && !field.isImage)
+  const members = texts.map(([name, field]) => [name, { type: 'string', description: field.description }])
+  const properties = { ...Object.fromEntries(members), file: { ...picture.schema, description: 'The picture.' } }
   return {
     ...Object.fromEntries(PICTURE_TYPES.map((type) => [type, picture])),
     'multipart/form-data': { schema: { type: 'object', required: ['file'], properties } },
