@@ -110,11 +110,8 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the webhook dispatcher', dispatcher)
   if (mails) parts.add('the mails', mails)
   if (orderMails) parts.add('the mails of orders', orderMails)
-  const decoder = parts.add('the reading of pictures', createDecoder())
-  parts.add(
-    'the deletion of what is old',
-    createSweeper({ log, sweeps: await sweepsOf(background, config, directUrl) }),
-  )
+  const sweeps = await sweepsOf(background, config, directUrl)
+  parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
   const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
   parts.add('the upgrades', createUpgrades(background))
@@ -131,7 +128,6 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     callLog,
     csvImports,
     testStores,
-    decoder,
     outbound,
     throttle: createThrottle(now, buckets),
     metrics,
@@ -161,6 +157,7 @@ async function open(config: Config, logging: Logging, parts: Shutdown) {
     now: () => new Date(),
     log: logging.log,
     files: openFiles(config),
+    decoder: parts.add('the reading of pictures', createDecoder()),
     operatorKey: database.operatorKey,
     previousOperatorKey: config.operatorKeyPrevious,
     defaultTimeZone: config.timeZone,
