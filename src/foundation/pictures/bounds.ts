@@ -9,7 +9,7 @@ export const PICTURE_BYTES_MAX = 10 * 1024 * 1024
 /** Of all frames. */
 export const PIXELS_MAX = 40_000_000
 
-export const MEMORY_BYTES_MAX = 1024 * 1024 * 1024
+export const MEMORY_BYTES_MAX = 640 * 1024 * 1024
 export const DECODING_MS_MAX = 20_000
 
 /** Why a file is no picture of a store, as a sentence without its subject. */

@@ -1,4 +1,5 @@
 // The program of the child process that decodes pictures (decoder.ts). It has no settings, secrets or connections.
+import { existsSync, writeFileSync } from 'node:fs'
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { MEMORY_BYTES_MAX, PIXELS_MAX, type Refusal, WIDTHS } from './bounds.ts'
 
@@ -20,8 +21,14 @@ export type Answer = Decoded | { readonly refusal: Refusal }
 const formats = ['jpeg', 'png', 'webp', 'gif', 'heif']
 const loaders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => `VipsForeignLoad${name}`)
 
+/** Linux alone has it. Anybody may raise their own. */
+const SCORE = '/proc/self/oom_score_adj'
+
 /** How often its memory is looked at. A picture of the largest size takes a hundred times as long. */
 const WATCHED_MS = 20
+
+// Where a container has no memory left, the kernel ends this process and not the server.
+if (existsSync(SCORE)) writeFileSync(SCORE, '1000')
 
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: loaders })

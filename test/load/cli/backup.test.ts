@@ -343,8 +343,8 @@ describe('a restore refuses', () => {
     ],
     [
       'another format',
-      () => altered('format', (header) => Object.assign(header, { formatVersion: 2 })),
-      /^\S+ has format 2, and this version reads format 1\./,
+      () => altered('format', (header) => Object.assign(header, { formatVersion: 3 })),
+      /^\S+ has format 3, and this version reads formats up to 2\./,
     ],
     ['a file without its last byte', () => begun('last', -1), damaged],
     ['half a file', () => begun('half', 100_000), damaged],

@@ -14,35 +14,34 @@ type Store = Pick<Caller['store'], 'id' | 'secureUrl'>
 
 /** The images that a record names, as far as a page may show them. A relative address lies in the shop; pictures that the store uploaded, and those of the sandbox, which has no shop, on this server. */
 export function imagesOf(service: Service, record: Wire, store: Store) {
-  return shownImages(textsOf(service, record), store)
-}
-
-/** The first image of the record of each row, and from where they come. Null: records of the service have none. */
-export function firstImages(service: Service, rows: readonly { readonly record: Wire }[], store: Store) {
-  if (!hasImages(service)) return { images: null, origins: [] }
-  const texts = rows.map(({ record }) => textsOf(service, record)[0] ?? '')
-  const { addresses, origins } = shownImages(texts, store)
-  return { images: texts.map((text) => addresses.get(text) ?? null), origins }
-}
-
-function hasImages({ values, lists }: Parts): boolean {
-  return values.some(({ field }) => field.isImage) || lists.some(hasImages)
-}
-
-/** The images of texts, by the text the address to load, and from where they come. */
-function shownImages(texts: readonly string[], { id, secureUrl }: Store) {
+  /** By the address as it is stored: the address to load. */
   const addresses = new Map<string, string>()
   const origins = new Set<string>()
-  for (const text of new Set(texts)) {
+  for (const text of new Set(textsOf(service, record))) {
     if (addresses.size === IMAGES_MAX) break
-    const url = addressOf(text, secureUrl)
-    const here = url && (thumbnailIn(url.pathname, id) ?? pictureHere(url))
+    const url = addressOf(text, store.secureUrl)
+    const here = imageHere(url, store)
     if (here !== null) addresses.set(text, here)
     if (here !== null || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
     addresses.set(text, url.href)
     origins.add(url.origin)
   }
   return { addresses, origins: [...origins] }
+}
+
+/** The first image of the record of each row, as far as this server has it: others are as large as a shop has them. Null: such records have none. */
+export function firstImages(service: Service, rows: readonly { readonly record: Wire }[], store: Store) {
+  if (!hasImages(service)) return null
+  return rows.map(({ record }) => imageHere(addressOf(textsOf(service, record)[0] ?? '', store.secureUrl), store))
+}
+
+/** The address on this server of a picture that the store uploaded, or of one of the sandbox. */
+function imageHere(url: URL | null, { id }: Store): string | null {
+  return url && (thumbnailIn(url.pathname, id) ?? pictureHere(url))
+}
+
+function hasImages({ values, lists }: Parts): boolean {
+  return values.some(({ field }) => field.isImage) || lists.some(hasImages)
 }
 
 /** The origins from which a page may load images at these addresses, at most 20. */

@@ -11,7 +11,6 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { readTyped } from '../../../foundation/values/typed-number.ts'
 import { deleteView, listViews, saveView } from '../../../shop/staff/list-views.ts'
-import { allowImages } from '../../html/guard.ts'
 import type { Writing } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { merchantOf, textIn, textsIn } from '../../html/request.ts'
@@ -42,8 +41,7 @@ export async function listPage(
   const given = readAsked(query, service)
   const { sort, order } = orderOf(service, given.sort)
   const { records, next, count, failure } = await readPage(caller, service, given, order)
-  const { origins, ...table } = tableOf(service, given, records, caller.store)
-  allowImages(reply, origins)
+  const table = tableOf(service, given, records, caller.store)
   const [views, { nameOf, codes, words }] = await Promise.all([
     listViews(caller, { userId: merchantOf(reply.request).id, service: resource.service }),
     readWords(caller, service, table),
@@ -136,15 +134,11 @@ function tableOf(service: Service, given: Asked, records: readonly JsonText[], s
     return { id: Number(valueIn(record, service.key.path)), title, record }
   })
   const images = firstImages(service, rows, store)
-  return { rows, columns, allColumns, ...images, isBrief: listing !== null && given.columns === '' }
+  return { rows, columns, allColumns, images, isBrief: listing !== null && given.columns === '' }
 }
 
 /** The words for what a table shows: the names of records, and what numbers mean. */
-async function readWords(
-  caller: Caller,
-  service: Service,
-  { rows, columns }: Omit<ReturnType<typeof tableOf>, 'origins'>,
-) {
+async function readWords(caller: Caller, service: Service, { rows, columns }: ReturnType<typeof tableOf>) {
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
   const ids = rows.map(({ id }) => id)
   const [nameOf, codes, words] = await Promise.all([

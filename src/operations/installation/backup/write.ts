@@ -39,7 +39,9 @@ export async function writeBackup(snapshot: Snapshot, output: Writable, options:
   // A signal that also reports what fails after the rows, or else a table that waits for a lock would hold up the failure.
   const rows = async function* ({ signal }: { signal: AbortSignal }) {
     yield* rowsOf(snapshot, tables, counter, signal)
-    yield* filesOf(snapshot, files)
+    // A database that no version with pictures has migrated has none.
+    const hasPictures = tables.some(({ name }) => name === 'Picture')
+    yield* filesOf(hasPictures ? snapshot : { query: async () => [] }, files)
   }
   const frame = framed(header, () => ({ rows: counter.counts }))
   await pipeline(rows as () => ReturnType<typeof rows>, createZstdCompress(), frame, output, { signal })

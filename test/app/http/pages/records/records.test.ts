@@ -25,9 +25,11 @@ async function read(service: string, id: number) {
 }
 
 const rowsOf = (html: string) =>
-  [...html.matchAll(/<th role="rowheader" scope="row"><a href="[^"]*">([\s\S]*?)<\/a>/g)].map(([, text = '']) =>
-    text.trim(),
-  )
+  [
+    ...html.matchAll(
+      /<th role="rowheader" scope="row"[^>]*>[^<]*(?:<(?:img|span)[^>]*>(?:<\/span>)?\s*)?<a href="[^"]*">([\s\S]*?)<\/a>/g,
+    ),
+  ].map(([, text = '']) => text.trim())
 const nextOf = (html: string) => /<a href="([^"]*)" rel="next">/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
 describe('the list of a service', () => {
