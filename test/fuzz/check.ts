@@ -75,7 +75,7 @@ function formFaults({ headers, body }: FuzzAnswer, text: string): string[] {
       ? []
       : [`the body is not XML: ${JSON.stringify(XMLValidator.validate(text))}`]
   if (type.startsWith('text/html')) return /<\/html>\s*$/.test(text) ? [] : ['the page has no end']
-  return /^(text|image)\/|^$/.test(type) ? [] : [`the type of the body is ${type}`]
+  return /^(text|image)\/|^application\/gzip$|^$/.test(type) ? [] : [`the type of the body is ${type}`]
 }
 
 function isJson(text: string): boolean {

@@ -10227,8 +10227,12 @@ export interface operations {
                 "image/avif": string;
                 "image/gif": string;
                 "multipart/form-data": {
+                    /** @description The caption and alternative text of the picture. */
                     ImageGalleryCaption?: string;
-                    /** Format: binary */
+                    /**
+                     * Format: binary
+                     * @description The picture.
+                     */
                     file: string;
                 };
             };

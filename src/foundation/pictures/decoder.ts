@@ -28,6 +28,16 @@ export function createDecoder() {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
 
+  function begin(): ChildProcess {
+    const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
+    // However it ends, the next picture begins another one. A failure is told to whoever waits.
+    begun.once('exit', () => {
+      if (child === begun) child = undefined
+    })
+    begun.on('error', () => {})
+    return begun
+  }
+
   function end(): void {
     child?.kill('SIGKILL')
     child = undefined
@@ -35,7 +45,7 @@ export function createDecoder() {
 
   async function ask(picture: Uint8Array): Promise<Answer> {
     clearTimeout(idle)
-    child ??= fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
+    child ??= begin()
     const asked = child
     const over = new AbortController()
     const { signal } = over
@@ -50,7 +60,6 @@ export function createDecoder() {
     } finally {
       over.abort()
       clearTimeout(timer)
-      if (asked.exitCode !== null || asked.signalCode !== null) child = undefined
       idle = setTimeout(end, IDLE_MS)
       idle.unref()
       asked.unref()
