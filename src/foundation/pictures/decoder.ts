@@ -28,16 +28,6 @@ export function createDecoder() {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
 
-  function begin(): ChildProcess {
-    const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
-    // However it ends, the next picture begins another one. A failure is told to whoever waits.
-    begun.once('exit', () => {
-      if (child === begun) child = undefined
-    })
-    begun.on('error', () => {})
-    return begun
-  }
-
   function end(): void {
     child?.kill('SIGKILL')
     child = undefined
@@ -45,7 +35,9 @@ export function createDecoder() {
 
   async function ask(picture: Uint8Array): Promise<Answer> {
     clearTimeout(idle)
-    child ??= begin()
+    child ??= begin((ended) => {
+      if (child === ended) child = undefined
+    })
     const asked = child
     const over = new AbortController()
     const { signal } = over
@@ -72,4 +64,10 @@ export function createDecoder() {
     decode: (picture: Uint8Array, key: string): Promise<Answer> => turns.run(key, 1, () => ask(picture)),
     stop: async () => end(),
   }
+}
+
+/** However it ends, the next picture begins another one. What goes wrong with it is told to whoever waits. */
+function begin(ended: (child: ChildProcess) => void): ChildProcess {
+  const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
+  return begun.once('exit', () => ended(begun)).on('error', () => {})
 }
