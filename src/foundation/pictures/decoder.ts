@@ -28,7 +28,7 @@ export function createDecoder() {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
 
-  function end(): void {
+  async function stop(): Promise<void> {
     child?.kill('SIGKILL')
     child = undefined
   }
@@ -52,7 +52,7 @@ export function createDecoder() {
     } finally {
       over.abort()
       clearTimeout(timer)
-      idle = setTimeout(end, IDLE_MS)
+      idle = setTimeout(stop, IDLE_MS)
       idle.unref()
       asked.unref()
       asked.channel?.unref()
@@ -62,7 +62,7 @@ export function createDecoder() {
   return {
     /** Returns its files, or why it is refused. `key`: those of one take turns with others. Throws `unavailable` where too many wait. */
     decode: (picture: Uint8Array, key: string): Promise<Answer> => turns.run(key, 1, () => ask(picture)),
-    stop: async () => end(),
+    stop,
   }
 }
 

@@ -9,6 +9,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { drawPicture, PICTURES_PATH } from '../../operations/sandbox/pictures.ts'
 import { openPicture, type PictureServices } from '../../shop/pictures/pictures.ts'
 import { readIds } from '../server/json/parameters.ts'
+import { readRange } from '../server/json/problem.ts'
 import { sendCompressible, sendTagged } from '../server/requests/compression.ts'
 import { pagesFor } from './page-routes.ts'
 import { textIn } from './request.ts'
@@ -52,7 +53,8 @@ export function assetRoutes(
   pagesFor(app, 'anyone').get('/files/:storeId/:name/:width', async ({ params, headers }, reply) => {
     const { name = '', width = '' } = params as Readonly<Record<string, string>>
     const isPath = /^[\w-]{22}$/.test(name) && WIDTHS.some((known) => String(known) === width)
-    const isWebp = /\bimage\/webp\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(headers.accept ?? '')
+    const ranges = (headers.accept ?? '').toLowerCase().split(',').map(readRange)
+    const isWebp = ranges.some((range) => range.type === 'image/webp' && range.quality > 0)
     const { storeId } = readIds(params, 'storeId')
     const found = isPath ? await openPicture(services.files, storeId, name, Number(width), isWebp) : null
     if (found === null) throw new StoreFailure('not-found', 'There is no such picture', { field: 'name' })

@@ -184,11 +184,8 @@ async function takeRecords(
   const { headers } = request
   const caller = request.caller as Caller
   const body = (request.body ?? null) as Body | null
-  const records = body?.picture
-    ? [await recordOfPicture(services, caller, body.picture, takes)]
-    : takes
-      ? await readTaken(body, takes, caller, repeat)
-      : []
+  const read = async () => (takes ? readTaken(body, takes, caller, repeat) : [])
+  const records = body?.picture ? [await recordOfPicture(services, caller, body.picture, takes)] : await read()
   if (headers['idempotency-key'] === undefined) request.body = undefined
   return records
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { wrongField } from '../../engine/definition/refused.ts'
-import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import { type DataServices, inTransaction, queryRows } from '../../foundation/database/client.ts'
 import type { Files } from '../../foundation/files/files.ts'
 import { refusals, THUMBNAIL_WIDTH, WIDTHS } from '../../foundation/pictures/bounds.ts'
 import type { Decoder } from '../../foundation/pictures/decoder.ts'
@@ -11,8 +11,8 @@ export interface PictureServices extends DataServices {
   readonly decoder: Pick<Decoder, 'decode'>
 }
 
-export const PICTURES_MAX = 100_000
-export const STORE_BYTES_MAX = 20 * 1024 ** 3
+const PICTURES_MAX = 100_000
+const STORE_BYTES_MAX = 20 * 1024 ** 3
 
 const NAME = /\/files\/(\d+)\/([\w-]{22})\//
 
@@ -28,29 +28,25 @@ export async function storePicture(
 ): Promise<string> {
   const name = createHash('sha256').update(sent).digest().toString('base64url', 0, 16)
   const key = { storeId_name: { storeId, name } }
-  const stored = await db.picture.findUnique({ where: key, select: { isWhole: true } })
   const at = now()
-  if (stored?.isWhole) {
-    await db.picture.update({ where: key, data: { seenAt: at } })
-    return pathOf(storeId, name)
-  }
+  // The daily look leaves it for a day, also where it is about to delete it.
+  const data = { seenAt: at, unusedSince: at }
+  const stored = await db.picture.updateMany({ where: { storeId, name, isWhole: true }, data })
+  if (stored.count > 0) return pathOf(storeId, name)
   const decoded = await decoder.decode(sent, String(storeId))
   if ('refusal' in decoded) throw wrongField(field, refusals[decoded.refusal])
   const { width, height } = decoded
   const bytes = decoded.files.reduce((sum, file) => sum + file.bytes.length, 0)
   await inTransaction(db, async (tx) => {
     await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
-    const { _count: count, _sum: sum } = await tx.picture.aggregate({
-      where: { storeId },
-      _count: true,
-      _sum: { bytes: true },
-    })
-    if (count >= PICTURES_MAX || (sum.bytes ?? 0) + bytes > STORE_BYTES_MAX) {
+    // In all more than an integer holds.
+    const [held] = await queryRows<{ count: number; bytes: number }>(tx)`
+      SELECT count(*)::int AS "count", coalesce(sum("bytes"), 0)::float8 AS "bytes" FROM "Picture" WHERE "storeId" = ${storeId}::int`
+    if (held && (held.count >= PICTURES_MAX || held.bytes + bytes > STORE_BYTES_MAX)) {
       const message = `The store has ${PICTURES_MAX} pictures or ${STORE_BYTES_MAX / 1024 ** 3} GB of them; delete some first, which takes a day`
       throw new StoreFailure('limit-reached', message, { field })
     }
     // From here on the daily look finds it, whatever becomes of this process.
-    const data = { seenAt: at, unusedSince: at }
     await tx.picture.upsert({ where: key, create: { storeId, name, width, height, bytes, ...data }, update: data })
   })
   for (const file of decoded.files) await files.put(fileOf(storeId, name, file), file.bytes)
@@ -72,9 +68,9 @@ function fileOf(storeId: number, name: string, { width, extension }: FileName): 
 }
 
 /** The files that a picture may have at a width: WebP, which comes first, and one for programs that do not read it. */
-export const extensions = ['webp', 'jpg', 'png'] as const
+const extensions = ['webp', 'jpg', 'png'] as const
 
-export const mediaTypes = { webp: 'image/webp', jpg: 'image/jpeg', png: 'image/png' } as const
+const mediaTypes = { webp: 'image/webp', jpg: 'image/jpeg', png: 'image/png' } as const
 
 /** Opens the file of a picture of this width, as WebP or as every program reads it. Null: there is none. */
 export async function openPicture(files: Files, storeId: number, name: string, width: number, isWebp: boolean) {

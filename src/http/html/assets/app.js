@@ -1,7 +1,7 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
-// products of a new order in place, sending pictures and putting them in order, offering records while somebody types, following work in progress, printing, choosing all of a
-// page, what can be done with what is chosen, closing menus, asking before what was typed is lost, and passkeys, which only a script
-// can ask for. What it says stands in attributes of the page, in the reader's language.
+// products of a new order in place, sending pictures and putting them in order, offering records while somebody types, following
+// work in progress, printing, choosing all of a page, what can be done with what is chosen, closing menus, asking before what was
+// typed is lost, and passkeys, which only a script can ask for. What it says stands in attributes of the page, in the reader's language.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -417,11 +417,12 @@ async function sendFiles(form, files) {
     const answer = await fetch(form.action, { method: 'POST', headers: { accept: 'application/json' }, body }).catch(
       () => null,
     )
-    const said = answer?.ok ? null : await answer?.json().catch(() => null)
-    if (said) {
-      showFailure([{ Message: `${file.name}: ${said[0].Message}` }])
-      return form.remove()
-    }
+    if (answer?.ok) continue
+    const said = await answer?.json().catch(() => null)
+    // Without an answer, the page shows what has arrived, or the browser's own page tells why.
+    if (!said) return window.location.reload()
+    showFailure([{ Message: `${file.name}: ${said[0].Message}` }])
+    return form.remove()
   }
   window.location.assign(done)
 }

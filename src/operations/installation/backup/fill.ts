@@ -19,7 +19,7 @@ export interface Contents {
   /** The rows of all tables, as `rowsOf` writes them. */
   readonly rows: () => AsyncIterable<Buffer>
   /** Reads what follows the rows. */
-  readonly readFurther?: (reader: SectionReader) => Promise<unknown>
+  readonly readFurther?: (reader: SectionReader) => Promise<void>
 }
 
 export interface FillOptions {

@@ -31,10 +31,9 @@ export async function* filesOf({ query }: Pick<Snapshot, 'query'>, files: Files)
   yield Buffer.from(ROWS_END)
 }
 
-/** Stores the files that come next, and returns how many they are. */
-export async function storeFiles(reader: SectionReader, files: Files): Promise<number> {
+/** Stores the files that come next. */
+export async function storeFiles(reader: SectionReader, files: Files): Promise<void> {
   await reader.begin(FILES)
-  let count = 0
   let rest = ''
   for await (const chunk of reader.rows()) {
     const lines = `${rest}${chunk.toString('latin1')}`.split('\n')
@@ -42,8 +41,6 @@ export async function storeFiles(reader: SectionReader, files: Files): Promise<n
     for (const line of lines) {
       const [path = '', bytes = ''] = line.split('\t\\\\x')
       await files.put(path, Buffer.from(bytes, 'hex'))
-      count++
     }
   }
-  return count
 }

@@ -95,13 +95,8 @@ export async function slipPage(
   }
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
-  const taxes =
-    kind === 'invoice'
-      ? await readStatedTaxes(
-          caller,
-          all.map(({ OrderID }) => OrderID),
-        )
-      : null
+  const ids = all.map(({ OrderID }) => OrderID)
+  const taxes = kind === 'invoice' ? await readStatedTaxes(caller, ids) : null
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,

@@ -13,6 +13,7 @@ import { receiveFile, takeUploads } from '../../../html/upload.ts'
 import { digest } from '../../../server/requests/compression.ts'
 import { idIn, readRequest } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
+import { ifUnchanged } from '../../frame/unchanged.ts'
 import { saveChanges } from '../../records/edit-page.ts'
 import { imagesOf } from '../../records/images.ts'
 import { type ProductRecord, type ProductRequest, productService } from './special.ts'
@@ -126,10 +127,12 @@ export function picturePages(
             Buffer.concat(await Array.fromAsync(bytes)),
             'file',
           )
-          const record = JSON.parse(await getRecord(caller, products, id)) as ProductRecord
+          const text = await getRecord(caller, products, id)
           const added = { file: `${services.config.publicUrl}${path}`, caption: '' }
-          const change = { kind: 'update', id, body: membersOf([...picturesOf(record), added]) } as const
-          await changeRecord(caller, products, change)
+          const change = { kind: 'update', id, body: membersOf([...picturesOf(JSON.parse(text)), added]) } as const
+          // The change says all pictures: one that came meanwhile would be lost.
+          const precondition = ifUnchanged({ etag: digest(text) }, productService.one.key, 'Send the picture again')
+          await changeRecord(caller, products, change, { precondition })
         })
         return `/admin/products/${id}/pictures?notice=record-saved`
       },
