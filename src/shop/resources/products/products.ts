@@ -14,7 +14,7 @@ import {
   reference,
   text,
 } from '../../../engine/definition/fields.ts'
-import { atLeast, atMost, containing, exactly, flag } from '../../../engine/definition/filters.ts'
+import { atLeast, atMost, containing, equalTo, exactly, flag } from '../../../engine/definition/filters.ts'
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
@@ -22,6 +22,7 @@ import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } f
 import { optionSetList } from '../option-sets.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
+import { inCategory } from './in-category.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { plainSku, plainSuffix, skuForms } from './sku.ts'
@@ -808,6 +809,8 @@ export const products = defineResource({
     name: containing('name'),
     gtin: exactly('gtin'),
     mfgid: exactly('mfgId'),
+    categoryid: inCategory,
+    manufacturerid: equalTo('manufacturerId'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
     pricefrom: atLeast('price'),
