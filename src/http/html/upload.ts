@@ -2,7 +2,9 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { PICTURE_BYTES_MAX } from '../../foundation/pictures/bounds.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type PictureServices, storePicture } from '../../shop/pictures/pictures.ts'
 import { type Form, isUpload } from './request.ts'
 
 declare module 'fastify' {
@@ -69,6 +71,18 @@ export async function receiveFile<T>(
   } finally {
     await arrived
   }
+}
+
+/** Receives the picture of a form, stores it, and hands over its path. Throws as `receiveFile` and `storePicture` do. */
+export function receivePicture<T>(
+  reply: FastifyReply,
+  services: PictureServices,
+  storeId: number,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  return receiveFile(reply, PICTURE_BYTES_MAX, async ({ bytes }) => {
+    return use(await storePicture(services, storeId, Buffer.concat(await Array.fromAsync(bytes)), 'file'))
+  })
 }
 
 /** Reads the body as a form: `begun` is its file, `arrived` its end, `fields` what has come. What goes wrong with the file ends `lent`. */

@@ -3,13 +3,13 @@ import { changeRecord } from '../../../../engine/changing/change.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { PICTURE_BYTES_MAX } from '../../../../foundation/pictures/bounds.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { type PictureServices, storePicture } from '../../../../shop/pictures/pictures.ts'
+import type { PictureServices } from '../../../../shop/pictures/pictures.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
 import { allowImages } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { receiveFile, takeUploads } from '../../../html/upload.ts'
+import { receivePicture, takeUploads } from '../../../html/upload.ts'
 import { digest } from '../../../server/requests/compression.ts'
 import { idIn, readRequest } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
@@ -120,13 +120,7 @@ export function picturePages(
         const { caller } = asked
         const id = idIn(asked)
         await getRecord(caller, products, id)
-        await receiveFile(reply, PICTURE_BYTES_MAX, async ({ bytes }) => {
-          const path = await storePicture(
-            services,
-            caller.store.id,
-            Buffer.concat(await Array.fromAsync(bytes)),
-            'file',
-          )
+        await receivePicture(reply, services, caller.store.id, async (path) => {
           const text = await getRecord(caller, products, id)
           const added = { file: `${services.config.publicUrl}${path}`, caption: '' }
           const change = { kind: 'update', id, body: membersOf([...picturesOf(JSON.parse(text)), added]) } as const
