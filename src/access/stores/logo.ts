@@ -1,25 +1,19 @@
 import type { Caller } from '../../engine/caller.ts'
 import { type DataServices, inStoreTransaction, type Transaction } from '../../foundation/database/client.ts'
+import type { Prisma } from '../../foundation/database/generated/client.ts'
 import type { Actor } from '../audit/audit.ts'
 import { changeStore } from './change-store.ts'
 
-/** A logo that a server of 0.3.0 has set, which is newer than the picture. */
-export const withFormerLogo = { formerLogo: { select: { updatedAt: true } } } as const
-
-interface WithLogo {
-  readonly id: number
-  readonly logo: string | null
-  readonly formerLogo: { readonly updatedAt: Date } | null
-}
+/** The former logo is one that a server of 0.3.0 has set, which is newer than the picture. */
+export const logoColumns = { id: true, logo: true, formerLogo: { select: { updatedAt: true } } } as const
 
 /** Returns the path at which everybody reads the logo of a store, another one after each change. Null: it has none. */
-export function logoAddress({ id, logo, formerLogo }: WithLogo): string | null {
+export function logoAddress({ id, logo, formerLogo }: Prisma.StoreGetPayload<{ select: typeof logoColumns }>) {
   return formerLogo ? `/logo/${id}/${formerLogo.updatedAt.getTime()}` : logo
 }
 
 export async function readLogoAddress(db: Caller['db'], id: number): Promise<string | null> {
-  const select = { id: true, logo: true, ...withFormerLogo }
-  return logoAddress(await db.store.findUniqueOrThrow({ where: { id }, select }))
+  return logoAddress(await db.store.findUniqueOrThrow({ where: { id }, select: logoColumns }))
 }
 
 /** Returns the logo of a store as a server of 0.3.0 set it at that time, in Unix milliseconds, or null. */

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { PICTURE_BYTES_MAX } from '../../foundation/pictures/bounds.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type PictureServices, storePicture } from '../../shop/pictures/pictures.ts'
@@ -29,14 +29,6 @@ const FIELDS_MAX = 5
 const FILE_NAME_LENGTH_MAX = 200
 /** How much more is read and discarded: a browser that is still sending would miss the answer. */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024
-
-/** Lets the routes of `app` receive forms with a file. */
-export function takeUploads(app: FastifyInstance): void {
-  app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
-    if (isUpload(request)) done(null, payload)
-    else done(new StoreFailure('unsupported-media-type', 'This address takes no files', { field: 'Content-Type' }))
-  })
-}
 
 /**
  * Hands the file of a form over while it arrives, after checking the form's token, which has to stand before it. Rejects when `use`

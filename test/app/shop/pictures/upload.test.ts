@@ -156,6 +156,55 @@ test('a form has the picture and its caption; a file’s name leads nowhere', as
   expect(readdirSync(folder)).toEqual(expect.arrayContaining(['parts', String(shop.store.id)]))
 })
 
+test.each([
+  ['Category', { CategoryName: 'Lamps' }, 'CategoryIcon', 'CategoryDescription'],
+  ['Manufacturers', { ManufacturerName: 'Alder' }, 'Logo', 'Header'],
+])(
+  'a PUT of one of %s may be a picture, or a form with one; others stay texts',
+  async (service, record, member, text) => {
+    const at = `/${service}/${await shop.add(`/${service}`, record)}`
+    const stored = async () => (await shop.call('GET', at)).json()[0] as Record<string, string>
+    const seen: string[] = []
+    for (const [part, colour] of [
+      ['', 'red'],
+      ['file', 'lime'],
+      [member.toLowerCase(), 'navy'],
+    ] as const) {
+      const png = await filled(40, 20, colour).png().toBuffer()
+      const form = new FormData()
+      form.append(text, colour)
+      form.append(part, new Blob([new Uint8Array(png)]), 'a.png')
+      const { headers, body } = new Response(form)
+      const sent =
+        part === ''
+          ? { body: png, contentType: 'image/png' }
+          : {
+              body: Buffer.from(await new Response(body).arrayBuffer()),
+              contentType: headers.get('content-type') ?? '',
+            }
+      expect((await shop.call('PUT', at, sent)).statusCode).toBe(200)
+      const { [member]: address = '', [text]: said } = await stored()
+      expect((await get(address)).statusCode).toBe(200)
+      expect(said).toBe(part === '' ? '' : colour)
+      seen.push(address)
+    }
+    expect(new Set(seen).size).toBe(3)
+    const png = await filled(40, 20).png().toBuffer()
+    const elsewhere = [
+      ['POST', `/${service}`],
+      ['PUT', `/${service}`],
+      ['PUT', `/Products/${product}`],
+    ] as const
+    for (const [method, url] of elsewhere) {
+      expect((await shop.call(method, url, { body: png, contentType: 'image/png', tolerated: true })).statusCode).toBe(
+        415,
+      )
+    }
+    await shop.call('PUT', at, { body: { [member]: 'http://127.0.0.1:1/a.png' } })
+    expect((await stored())[member]).toBe('http://127.0.0.1:1/a.png')
+  },
+)
+
 test('another address takes no file, and a picture of another store has none of this one', async () => {
   const png = await filled(20, 20, 'blue').png().toBuffer()
   expect(

@@ -7,7 +7,6 @@ import {
   updateDocuments,
 } from '../../../../access/stores/documents.ts'
 import { saveLogo } from '../../../../access/stores/logo.ts'
-import { PICTURE_BYTES_MAX, type WIDTHS } from '../../../../foundation/pictures/bounds.ts'
 import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
@@ -15,12 +14,9 @@ import type { PictureServices } from '../../../../shop/pictures/pictures.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices } from '../../../html/request.ts'
-import { receivePicture, takeUploads } from '../../../html/upload.ts'
-import { readRequest } from '../../frame/pages.ts'
+import { receivePicture } from '../../../html/upload.ts'
+import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
-
-/** Enough for paper, where it is at most 16 rem wide. */
-const LOGO_WIDTH: (typeof WIDTHS)[number] = 480
 
 /** What invoices and packing slips have of the store. */
 export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
@@ -31,7 +27,6 @@ export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> 
     values: { Seller: seller, Phone: phone, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
     data: {
       picture: logo,
-      megabytes: PICTURE_BYTES_MAX / 1024 ** 2,
       choices: [['', t('As for whoever prints them')], ...Object.entries(locales)],
       lengthMax: documentLengths,
     },
@@ -49,18 +44,15 @@ const address = '/admin/settings/documents'
 
 /** Adds the form that sets the logo. */
 export function logoForm(app: FastifyInstance, services: CallerServices & PictureServices): void {
-  app.register(async (scope) => {
-    takeUploads(scope)
-    adminPages(scope, ['Settings', 'write']).upload(
-      `${address}/logo`,
-      async (request, reply) => {
-        const { caller } = readRequest(request, services)
-        await receivePicture(reply, services, caller.store.id, (path) =>
-          saveLogo(caller, path.replace(/\d+$/, String(LOGO_WIDTH)), actorOf(request)),
-        )
-        return `${address}?notice=settings-saved#logo`
-      },
-      (request) => documentsPage(readRequest(request, services)),
-    )
-  })
+  storePages(adminPages(app, ['Settings', 'write']), services).upload(
+    `${address}/logo`,
+    async ({ caller }, reply) => {
+      await receivePicture(reply, services, caller.store.id, (path) =>
+        // Enough for paper, where it is at most 16 rem wide.
+        saveLogo(caller, path.replace(/\d+$/, '480'), actorOf(reply.request)),
+      )
+      return `${address}?notice=settings-saved#logo`
+    },
+    documentsPage,
+  )
 }
