@@ -12,7 +12,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { PictureServices } from '../../shop/pictures/pictures.ts'
-import { exportPictures, type TakenPictures, takePictures } from '../../shop/pictures/transfer.ts'
+import { exportPictures, takePictures } from '../../shop/pictures/transfer.ts'
 import { transferredResources } from '../../shop/registry.ts'
 import type { CallerServices } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
@@ -178,7 +178,7 @@ const PROGRESS_INTERVAL_MS = 500
 async function runImport(
   caller: Caller,
   { lines: body, report, raising }: { lines: Readable; report: PassThrough; raising: boolean },
-  pictures: TakenPictures,
+  pictures: ReturnType<typeof takePictures>,
   { log, raw }: FastifyRequest,
 ): Promise<void> {
   let shownAtMs = 0

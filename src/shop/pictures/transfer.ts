@@ -23,8 +23,6 @@ export async function exportPictures(
   return count
 }
 
-export type TakenPictures = ReturnType<typeof takePictures>
-
 const ADDRESS = /https?:\/\/[^\s"\\/]+\/files\/\d+\/([\w-]{22})\//g
 
 /** Takes the pictures of transfer lines into a store, under the names that they have. */
@@ -43,11 +41,9 @@ export function takePictures(services: PictureServices, storeId: number) {
       return true
     },
     /** Makes addresses of the pictures so far those of the store, whatever host and store they name. */
-    rewrite: (text: string): string => {
-      if (names.size === 0) return text
-      const own = (address: string, name: string) =>
-        names.has(name) ? `${services.config.publicUrl}/files/${storeId}/${name}/` : address
-      return text.replaceAll(ADDRESS, own)
-    },
+    rewrite: (text: string): string =>
+      text.replaceAll(ADDRESS, (address, name: string) =>
+        names.has(name) ? `${services.config.publicUrl}/files/${storeId}/${name}/` : address,
+      ),
   }
 }
