@@ -44,6 +44,8 @@ interface Wire {
   changesMany?: boolean
   /** Maximum records per page (contract §8). */
   maxRecords: number
+  /** The member that gets the address of a picture, which a PUT of one and a form of its pages may have. */
+  pictureIn?: string
   fields: Fields
   /** Fields that only export and import carry. */
   privateFields?: Fields
