@@ -7585,6 +7585,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7660,6 +7664,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8011,6 +8019,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8086,6 +8098,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8457,6 +8473,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8532,6 +8552,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8985,6 +9009,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -9139,6 +9167,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */

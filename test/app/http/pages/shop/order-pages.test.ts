@@ -322,7 +322,7 @@ describe('the products of a new order', () => {
     const form = await tab(merchant)
     const page = await form.lookUp({ ...guest, 'ItemID.1': 'amp', 'ItemID.2': 'nothing such', 'ItemID.3': 'LAMP' })
     expect(page).toMatch(
-      /name="ItemID\.1\.choice" value="LAMP-2"[^>]*><strong>Lamp of brass<\/strong> LAMP-2 · \$5\.00 · 4 in stock/,
+      /name="ItemID\.1\.choice" value="LAMP-2"[^>]*><span class="thumbnail" aria-hidden="true"><\/span><strong>Lamp of brass<\/strong> LAMP-2 · \$5\.00 · 4 in stock/,
     )
     expect(page).toContain('No product of this store has this name')
     expect(page).toContain('name="ItemQuantity.3" type="text" value="1"')
