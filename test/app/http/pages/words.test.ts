@@ -15,8 +15,8 @@ const places = await fillShop({ ...server, origin: 'https://pictures.example' },
 await shop.add('/Distributors', { CompanyName: 'Birch' })
 await shop.add('/GiftRegistries', { Name: 'Wedding', GiftRegistryItemList: [{ CatalogID: 1, Listed: 2 }] })
 
-/** The pages of keys, calls and notifications, which developers read. */
-const forPrograms = /^\/admin\/(modules|webhooks)\b/
+/** What developers read, what is no page, and products that a file has made, which are like others. */
+const leftOut = /^\/admin\/(modules|webhooks)\b|\/(export|template|search)\?|\/products\/[4-9]/
 
 /** The names in a definition that are no words of any language, at every depth. */
 function wireNames({ entries }: FieldSet): string[] {
@@ -39,7 +39,7 @@ function wordsIn(address: string, html: string): string {
 }
 
 test.each(['en', 'de'])(
-  'all pages in %s, in the order of their links, are in the words of shopkeepers',
+  'all pages in %s are in the words of shopkeepers',
   async (tag) => {
     const unlinked = ['products/2/history', 'orders/1/history', 'search?q=lamp', `csv/${places.bulkId}`]
     const open = ['/admin', ...unlinked.map((address) => `/admin/${address}`)]
@@ -49,10 +49,10 @@ test.each(['en', 'de'])(
       if (!String(headers['content-type']).startsWith('text/html')) continue
       const found = wordsIn(address, body).match(unspoken) ?? []
       if (found.length > 0) wrong.push(`${address}: ${[...new Set(found)].join(', ')}`)
-      const isNew = (link: string) => /^\/admin\b/.test(link) && !forPrograms.test(link) && !open.includes(link)
+      const isNew = (link: string) => link.startsWith('/admin') && !leftOut.test(link) && !open.includes(link)
       open.push(...linksAt(body).filter(isNew))
     }
-    expect(open.length).toBeGreaterThan(400)
+    expect(open.length).toBeGreaterThan(300)
     expect(wrong).toEqual([])
   },
   120_000,
