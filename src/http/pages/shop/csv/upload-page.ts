@@ -24,8 +24,8 @@ export function uploadPage({ caller, writing, typed }: PageRequest, whole: Servi
   const columns = values.map((value) => ({
     name: value.path.join('.'),
     label: value.label,
-    explains: value.explains,
-    allowed: allowedIn(value),
+    notes: [t(value.field.hint), value.explains ?? ''],
+    allowed: allowedIn({ ...value, field: { ...value.field, hint: '' } }),
   }))
   const writable = columns.filter(({ name }) => takenNames.has(name))
   return {
