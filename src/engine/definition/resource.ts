@@ -100,6 +100,8 @@ interface Pages {
    * Fields before the first group have the record's own.
    */
   groups?: Readonly<Record<string, string>>
+  /** What fields and lists do for the shop and its customers, by path, where the label does not suffice. `description` is for programs. */
+  explains?: Readonly<Record<string, string>>
 }
 
 /** How files name the records and their values. */
@@ -199,6 +201,7 @@ export const usual = {
   hidden: {},
   filters: {},
   groups: {},
+  explains: {},
   subResources: {},
   referrers: [],
   isOneByOne: false,

@@ -19,7 +19,9 @@ import type { Link, Referrer, TableLink } from '../../../engine/definition/links
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
+import explains from './explains.json' with { type: 'json' }
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
 import { inCategory } from './in-category.ts'
@@ -887,6 +889,7 @@ export const products = defineResource({
       'Use of serial numbers': 'AssignKey',
     },
     finders: productFinders,
+    explains: { ...explains, ...optionSets },
   },
   files: {
     usualColumns: {
