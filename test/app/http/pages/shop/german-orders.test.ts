@@ -39,9 +39,7 @@ async function read(url: string, language: string) {
   return { lang: /<html lang="(\w+)"/.exec(body)?.[1], title: /<title>([^<]*)/.exec(body)?.[1], main, text }
 }
 
-/** As lists have it, and as pages do. */
-const briefDate = { de: '10.03.2026, 17:00', en: 'Mar 10, 2026, 5:00 PM' }
-const date = { de: '10. März 2026, 17:00 MEZ', en: 'Mar 10, 2026, 5:00 PM GMT+1' }
+const date = { de: '10.03.2026, 17:00', en: 'Mar 10, 2026, 5:00 PM' }
 const pages: readonly {
   readonly url: string
   readonly de: readonly string[]
@@ -53,11 +51,11 @@ const pages: readonly {
       'Unbezahlt',
       'Nicht versandt',
       '1.234,50 €',
-      briefDate.de,
+      date.de,
       'Mit den ausgewählten Bestellungen',
       'Rechnungen drucken',
     ],
-    en: ['Unpaid', 'Not shipped', '€1,234.50', briefDate.en, 'With the chosen orders', 'Print invoices'],
+    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With the chosen orders', 'Print invoices'],
   },
   {
     url: '/admin/orders/1',
