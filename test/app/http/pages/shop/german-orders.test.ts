@@ -121,8 +121,8 @@ const pages: readonly {
   },
   {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',
-    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Nach Erstattungen'],
-    en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Net'],
+    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Gesamtbetrag'],
+    en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Total'],
   },
   {
     url: '/admin/products',
