@@ -49,15 +49,8 @@ const pages: readonly {
 }[] = [
   {
     url: '/admin/orders',
-    de: [
-      'Unbezahlt',
-      'Nicht versandt',
-      '1.234,50 €',
-      briefDate.de,
-      'Mit den ausgewählten Bestellungen',
-      'Rechnungen drucken',
-    ],
-    en: ['Unpaid', 'Not shipped', '€1,234.50', briefDate.en, 'With the chosen orders', 'Print invoices'],
+    de: ['Unbezahlt', 'Nicht versandt', '1.234,50 €', briefDate.de, 'Mit der Auswahl', 'Rechnungen drucken'],
+    en: ['Unpaid', 'Not shipped', '€1,234.50', briefDate.en, 'With what is chosen', 'Print invoices'],
   },
   {
     url: '/admin/orders/1',
@@ -133,8 +126,8 @@ const pages: readonly {
   },
   {
     url: '/admin/products/1',
-    de: ['Auf einen Blick', '1.234,50 €', '1.499 vom Produkt selbst'],
-    en: ['At a glance', '€1,234.50', '1,499'],
+    de: ['Suchmaschinen', '1.234,50 €', '1.499 vom Produkt selbst'],
+    en: ['Search engines', '€1,234.50', '1,499'],
   },
   {
     url: '/admin/search?q=lamp',
