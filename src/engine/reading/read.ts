@@ -144,11 +144,10 @@ export async function findOrdered(
     behind === null
       ? empty
       : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
-  // Few records may have such items, among which the order of all would be walked through. OFFSET 0 takes them first.
-  const gathered = isByItems ? sql`OFFSET 0` : empty
+  // Few records may have such items: OFFSET 0 takes those first, in place of walking through all in their order.
   const found = await rowsInTurn<{ id: number; value: string }>(caller)`
     SELECT t."id", to_json(t."by") #>> '{}' AS "value"
-    FROM (SELECT t."id", ${column} AS "by" FROM ${from} WHERE ${where} ${start} ${gathered}) t
+    FROM (SELECT t."id", ${column} AS "by" FROM ${from} WHERE ${where} ${start} ${isByItems ? sql`OFFSET 0` : empty}) t
     ORDER BY t."by" ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
@@ -343,9 +342,16 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
-  const from = sql`${identifier(table)} t`
-  const { isByItems } = read
-  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded, isByItems }
+  const found = {
+    table,
+    columns: recordColumns,
+    from: sql`${identifier(table)} t`,
+    id: sql`t."id"`,
+    where,
+    toRecords: sql`t`,
+    allOf,
+  }
+  return { ...found, isBounded, isByItems: read.isByItems }
 }
 
 /**
@@ -388,8 +394,7 @@ async function count(caller: Caller, { table, from, where, allOf }: Choice): Pro
 /** `isBounded`: a bound, several values or what their items are restrict the records, so that their ids may lie anywhere. */
 function queryConditions({ store }: Caller, { idParam }: Resource, filters: Filters, query: Query) {
   const conditions: Sql[] = []
-  let isBounded = false
-  let isByItems = false
+  let [isBounded, isByItems] = [false, false]
   const take = (filter: Filter, name: string) => {
     if (!query.has(name)) return
     const { condition, isUnion } = readFilter(filter, name, valuesIn(query, name), store)
