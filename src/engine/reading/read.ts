@@ -4,7 +4,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { JsonText, Query } from '../definition/endpoints.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
-import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
+import { isTableLink, type Link, linkedTo } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
 import type {
   ComputedSubResource,
@@ -17,7 +17,7 @@ import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, valuesIn } from './paging.ts'
 import { jsonOf, type Representation } from './representations.ts'
-import { type Choice, readByIds, readRecords, recordColumns } from './rows.ts'
+import { type Choice, linkedRows, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */
 export type Listing = RecordPage | { count: number }
@@ -352,28 +352,6 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
     allOf,
   }
   return { ...found, isBounded, isByItems: read.isByItems }
-}
-
-/**
- * Reads a list restricted only by a link from the link's rows, in index order, and looks up only the records of the
- * page. With a join, PostgreSQL's statistics would decide whether to scan all records of the store. OFFSET 0 keeps the
- * look-up separate, and `storeId` hides the store's id from the planner.
- */
-function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
-  const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
-  return {
-    table: target,
-    columns: sql`l.*`,
-    from: sql`${table} l`,
-    id: sql`l.${record}`,
-    where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
-    toRecords: sql`l
-        JOIN LATERAL (SELECT ${recordColumns} FROM ${identifier(target)} t
-          WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
-    allOf: null,
-    isBounded: false,
-    isByItems: false,
-  }
 }
 
 /** The number of a store's records of a table, as triggers keep it: nobody walks through a store to count them. */
