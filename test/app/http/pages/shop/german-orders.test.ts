@@ -47,15 +47,8 @@ const pages: readonly {
 }[] = [
   {
     url: '/admin/orders',
-    de: [
-      'Unbezahlt',
-      'Nicht versandt',
-      '1.234,50 €',
-      date.de,
-      'Mit den ausgewählten Bestellungen',
-      'Rechnungen drucken',
-    ],
-    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With the chosen orders', 'Print invoices'],
+    de: ['Unbezahlt', 'Nicht versandt', '1.234,50 €', date.de, 'Mit der Auswahl', 'Rechnungen drucken'],
+    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With what is chosen', 'Print invoices'],
   },
   {
     url: '/admin/orders/1',
@@ -131,8 +124,8 @@ const pages: readonly {
   },
   {
     url: '/admin/products/1',
-    de: ['Auf einen Blick', '1.234,50 €', '1.499 vom Produkt selbst'],
-    en: ['At a glance', '€1,234.50', '1,499'],
+    de: ['Suchmaschinen', '1.234,50 €', '1.499 vom Produkt selbst'],
+    en: ['Search engines', '€1,234.50', '1,499'],
   },
   {
     url: '/admin/search?q=lamp',

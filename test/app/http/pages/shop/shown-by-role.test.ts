@@ -42,7 +42,7 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
   test('is in no form, and a form that names it changes it in nothing', async () => {
     await enter()
     const forms = [
-      [`/admin/products/${id}/edit?section=name-price-and-stock`, 'SKUInfo.Cost', { 'SKUInfo.Name': 'Floor lamp' }],
+      [`/admin/products/${id}/edit?section=name-and-visibility`, 'SKUInfo.Cost', { 'SKUInfo.Name': 'Floor lamp' }],
       [`/admin/products/${id}/prices`, 'SKUInfo.Cost', { 'SKUInfo.Price': '21' }],
       [
         `/admin/products/${id}/options`,
@@ -162,7 +162,7 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
     await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
     const pages = [
       `/admin/products/${id}`,
-      `/admin/products/${id}/edit?section=name-price-and-stock`,
+      `/admin/products/${id}/edit?section=name-and-visibility`,
       '/admin/products/new',
     ]
     for (const page of pages) {
@@ -178,7 +178,7 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
       ]),
     )
     // A name names nothing for somebody who may not read it.
-    const edit = `/admin/products/${id}/edit?section=name-price-and-stock`
+    const edit = `/admin/products/${id}/edit?section=name-and-visibility`
     const typed = await person.submit(edit, { ...(await person.formOf(edit)), ManufacturerID: 'Alder' })
     expect(typed.statusCode).toBe(400)
     const address = await takeIn('products', 'SKUInfo.SKU,ManufacturerID\nLAMP,Alder\n')
