@@ -272,7 +272,9 @@ describe('reports', () => {
     expect(body).toMatch(/<tfoot[^>]*>[\s\S]*\$6,212\.75/)
     const products = (await merchant.open(`/admin/reports?by=product&${inOctober}`)).body
     expect(products).toContain('<a href="/admin/products/1">LAMP</a>')
-    expect(products.match(/<svg viewBox="0 0 100 8"[^>]*><rect x="0" y="0" width="(100|0.5)"/g)).toHaveLength(2)
+    expect(
+      products.match(/<svg class="share" viewBox="0 0 100 8"[^>]*><rect x="0" y="0" width="(100|0.5)"/g),
+    ).toHaveLength(2)
     expect(products).toContain('<img class="thumbnail" src="/assets/sandbox/lamp-amber.svg')
     expect(products).toContain('<span class="thumbnail" aria-hidden="true">')
     expect((await merchant.open('/admin/reports')).body).toContain('No orders were placed in this time')
