@@ -7623,8 +7623,6 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
-                categoryid?: number | number[];
                 /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
                 manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
@@ -7702,8 +7700,6 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
-                categoryid?: number | number[];
                 /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
                 manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
@@ -8085,8 +8081,6 @@ export interface operations {
                 mfgid?: string | string[];
                 /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
                 categoryid?: number | number[];
-                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
-                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8164,8 +8158,6 @@ export interface operations {
                 mfgid?: string | string[];
                 /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
                 categoryid?: number | number[];
-                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
-                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */

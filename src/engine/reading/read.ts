@@ -231,15 +231,15 @@ export function projectionOf(
   return found
 }
 
-/** Lists the records of another service that belong to one record, with all filters of their service. */
+/** Lists the records of another service that belong to one record. */
 export async function listRelated(
   caller: Caller,
   sub: RelatedSubResource,
   id: number,
-  { query, options }: { query: Query; options: ListOptions },
+  { query, filters, options }: { query: Query; filters: Filters; options: ListOptions },
 ): Promise<Listing> {
   const other = sub.resource()
-  const { service: keptAs, reader, filters } = other
+  const { service: keptAs, reader } = other
   return list(caller, other, { keptAs, reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
