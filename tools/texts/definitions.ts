@@ -14,8 +14,9 @@ export function spokenByDefinitions(): Set<string> {
     ...[one, all, oneTitle, allTitle, ...Object.keys(resource.usualColumns ?? {})],
     // A part of a record may have shorter names for them.
     ...fields.map(({ label }) => label),
-    ...sections.flatMap(({ title, values, list }) => [
+    ...sections.flatMap(({ title, heading, values, list }) => [
       title,
+      ...(heading === null ? [] : [heading.title]),
       ...ofValues(values),
       ...(list === null ? [] : ofList(list)),
     ]),

@@ -21,7 +21,7 @@ import { firstImages } from './images.ts'
 import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
-import type { Listing, Words } from './special.ts'
+import type { Words } from './special.ts'
 import { isNumber, titleOf } from './values.ts'
 
 const RECORDS_SHOWN = 25
@@ -125,16 +125,16 @@ async function readPage(
 
 /** The table of a list: its rows, the columns that it shows and those that it may show. */
 function tableOf(service: Service, given: Asked, records: readonly JsonText[], store: Caller['store']) {
-  const { listing } = service.special
-  const allColumns = offeredColumns(service, listing)
-  const columns = columnsOf(service, allColumns, given.columns || (listing?.columns.join(',') ?? ''))
+  const { listing, columns: usual } = service.special
+  const allColumns = offeredColumns(service)
+  const columns = columnsOf(service, allColumns, given.columns || usual.join(','))
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
     const title = listing?.titleOf(record) ?? titleOf(service, record)
     return { id: Number(valueIn(record, service.key.path)), title, record }
   })
   const images = firstImages(service, rows, store)
-  return { rows, columns, allColumns, images, isBrief: listing !== null && given.columns === '' }
+  return { rows, columns, allColumns, images, isBrief: usual.length > 0 && given.columns === '' }
 }
 
 /** The words for what a table shows: the names of records, and what numbers mean. */
@@ -254,9 +254,9 @@ export function isColumn({ field }: Value): boolean {
 }
 
 /** What a list may show: first what it shows unless somebody chooses. */
-function offeredColumns({ values }: Service, listing: Listing | null): readonly Value[] {
-  const all = [...values.filter(isColumn), ...(listing?.values ?? [])]
-  const first = (listing?.columns ?? []).flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
+function offeredColumns({ values, special }: Service): readonly Value[] {
+  const all = [...values.filter(isColumn), ...(special.listing?.values ?? [])]
+  const first = special.columns.flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
   return [...first, ...all.filter((value) => !first.includes(value))]
 }
 

@@ -18,6 +18,7 @@ export const categories = defineResource({
   typeName: 'Category',
   description: 'A category of the shop’s products. Categories lie in one another, and a product may be in several.',
   maxRecords: 500,
+  pictureIn: 'CategoryIcon',
   fields: {
     CategoryID: recordNumber(
       'Category number',

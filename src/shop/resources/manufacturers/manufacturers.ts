@@ -14,6 +14,7 @@ export const manufacturers = defineResource({
   typeName: 'Manufacturer',
   description: 'A company that makes products, or their brand.',
   maxRecords: 500,
+  pictureIn: 'Logo',
   fields: {
     ManufacturerID: recordNumber('Manufacturer number', 'The number of the manufacturer, by which products name it.'),
     ManufacturerName: text(50, {

@@ -868,25 +868,46 @@ export const products = defineResource({
     ledger: stockMovements,
   },
   pages: {
-    groups: {
-      'Name, price and stock': 'SKUInfo',
-      'Visibility and tax': 'NonTaxable',
-      'Size and shipping': 'ShipCost',
-      'Reward points': 'RewardPoints',
-      'Stock keeping': 'StockAlert',
-      Warehouse: 'WarehouseLocation',
-      Description: 'Description',
-      'Extra fields': 'ExtraField1',
-      Samples: 'SampleEnable',
-      Reviews: 'ReviewAverage',
-      Pictures: 'MainImageFile',
-      'Access and layout': 'DoNotUseCategoryOptions',
-      'Returns, search engines, tax code': 'RMAMaxPeriod',
-      Quantities: 'DisplayText',
-      'Price proposals': 'EnableMakeAnOfferFeature',
-      'Price levels': 'PriceLevel1',
-      'Product page': 'BuyButtonLink',
-      'Use of serial numbers': 'AssignKey',
+    headings: {
+      '': {
+        'Name and visibility': 'SKUInfo.Name SKUInfo.SKU Hide NotForSale ManufacturerID',
+        Prices: `SKUInfo.Price SKUInfo.OnSale SKUInfo.SalePrice SKUInfo.RetailPrice SKUInfo.Cost
+          ${levelPrices.map((name) => `${name} ${name}Hide`).join(' ')} DiscountList`,
+        Stock: 'SKUInfo.Stock',
+        'Stock keeping':
+          'StockAlert ReorderQuantity InventoryControl InStockMessage OutOfStockMessage BackOrderMessage',
+        Description: 'ShortDescription Description CategoryList OptionSetList AdvancedOptionList',
+      },
+      'In the shop': {
+        'Where it stands out':
+          'HomeSpecial CategorySpecial NonSearchable ReviewAverage ReviewCount FeatureList RelatedProductList UpSellingItemList',
+        Quantities: `DisplayText MinimumQuantity MaximumQuantity AllowOnlyMultiples AllowFractionalQuantity
+          QuantityOptions GroupOptionsForQuantityPricing ApplyQuantityDiscountToOptions`,
+        'Access and layout': `AllowAccessCustomerGroupID ListingTemplateID ListingTemplateName
+          LoginRequiredOptionID LoginRequiredOptionName LoginRequiredOptionRedirectTo DoNotUseCategoryOptions`,
+      },
+      'Search engines': {
+        'Page title and address':
+          'Title MetaTags Keywords CustomFileName ProductLink BuyButtonLink CanonicalUrl RedirectLink',
+      },
+      'Feeds and marketplaces': { Codes: 'GTIN MFGID ExternalIdsList CategoryExternalIdsList' },
+      'Shipping and warehouse': {
+        'Size and shipping': 'Weight Height Width Depth FreeShipping ShipCost SelfShip GiftWrapItem',
+        Warehouse: 'WarehouseLocation WarehouseAisle WarehouseBin WarehouseCustom DistributorList',
+      },
+      'Rarely needed': {
+        'Tax and returns': 'NonTaxable TaxCode RMAMaxPeriod',
+        'Reward points': 'RewardPoints RedeemPoints DisableRewards',
+        'Price proposals': 'EnableMakeAnOfferFeature MinimumAcceptableOffer',
+        Samples: 'SampleEnable SampleName SampleSKUPrefix SamplePrice SampleWeight',
+        'Downloads and gift certificates':
+          'GiftCertificate SpecialInstructions AssignKey ReUseKeys EProductList SerialList',
+        'Addresses of pictures': `MainImageFile MainImageCaption AdditionalImageFile2 AdditionalImageCaption2
+          AdditionalImageFile3 AdditionalImageCaption3 AdditionalImageFile4 AdditionalImageCaption4
+          ImageGalleryList ThumbnailFile MediaFile`,
+        // The other twelve, which nothing else names.
+        'Extra fields': 'ExtraField1',
+      },
     },
     finders: productFinders,
     explains: { ...explains, ...optionSets },

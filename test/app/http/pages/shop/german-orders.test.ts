@@ -47,15 +47,8 @@ const pages: readonly {
 }[] = [
   {
     url: '/admin/orders',
-    de: [
-      'Unbezahlt',
-      'Nicht versandt',
-      '1.234,50 €',
-      date.de,
-      'Mit den ausgewählten Bestellungen',
-      'Rechnungen drucken',
-    ],
-    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With the chosen orders', 'Print invoices'],
+    de: ['Unbezahlt', 'Nicht versandt', '1.234,50 €', date.de, 'Mit der Auswahl', 'Rechnungen drucken'],
+    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With what is chosen', 'Print invoices'],
   },
   {
     url: '/admin/orders/1',
@@ -121,8 +114,8 @@ const pages: readonly {
   },
   {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',
-    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Nach Erstattungen'],
-    en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Net'],
+    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Gesamtbetrag'],
+    en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Total'],
   },
   {
     url: '/admin/products',
@@ -131,8 +124,8 @@ const pages: readonly {
   },
   {
     url: '/admin/products/1',
-    de: ['Auf einen Blick', '1.234,50 €', '1.499 vom Produkt selbst'],
-    en: ['At a glance', '€1,234.50', '1,499'],
+    de: ['Suchmaschinen', '1.234,50 €', '1.499 vom Produkt selbst'],
+    en: ['Search engines', '€1,234.50', '1,499'],
   },
   {
     url: '/admin/search?q=lamp',
