@@ -7623,6 +7623,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7698,6 +7702,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8075,6 +8083,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8150,6 +8162,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8521,6 +8537,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8596,6 +8616,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -9049,6 +9073,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -9203,6 +9231,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */

@@ -107,7 +107,9 @@ export type Given =
   | { readonly kind: 'results'; readonly key: string; readonly change: 'created' | 'updated' | 'deleted' }
 
 /** What a list's filters are, without how they read. */
-type ListFilters = Readonly<Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower'>>>
+type ListFilters = Readonly<
+  Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower' | 'note'>>
+>
 
 export type Operations = Readonly<Partial<Record<Method, Operation>>>
 

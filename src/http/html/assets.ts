@@ -18,7 +18,7 @@ const own = new URL('./assets/', import.meta.url)
 const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))
 
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' } as const
-const names = ['app.css', 'print.css', 'app.js', 'editor.js', 'docs.css', 'docs.js', 'icon.svg'] as const
+const names = ['app.css', 'icons.css', 'print.css', 'app.js', 'editor.js', 'docs.css', 'docs.js', 'icon.svg'] as const
 const files: ReadonlyMap<string, URL> = new Map([
   ['pico.css', new URL('pico.min.css', pico)],
   ...names.map((name) => [name, new URL(name, own)] as const),

@@ -4,6 +4,7 @@ import { LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
 import { changed, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import explains from './explains.json' with { type: 'json' }
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -54,5 +55,5 @@ export const manufacturers = defineResource({
     isFinalOnceWritten: true,
     referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
   },
-  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' } },
+  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' }, explains },
 })
