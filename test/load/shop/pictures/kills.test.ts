@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import sharp from 'sharp'
 import { expect, test, vi } from 'vitest'
 import { s3Files } from '../../../../src/foundation/files/s3.ts'
 import { pictureSweep } from '../../../../src/shop/pictures/sweep.ts'
+import { filled } from '../../../support/pictures.ts'
 import { serverKeys } from '../../../support/run-server.ts'
 import { serverRuns } from '../../../support/server-runs.ts'
 import { sharedServer } from '../../../support/store.ts'
@@ -40,9 +40,12 @@ test.each([0, 1, 5, 8])(
     const S3_URL = `http://key:secret@127.0.0.1:${(bucket.address() as AddressInfo).port}/pictures`
     const run = await runs.start({ ...serverKeys, DATABASE_URL: server.database.url, S3_URL })
     kill = () => void run.end('SIGKILL')
-    const create = { width: 900 + at, height: 900, channels: 3, background: 'red' } as const
     const headers = { ...shop.credentials, 'content-type': 'image/png' }
-    const body = new Uint8Array(await sharp({ create }).png().toBuffer())
+    const body = new Uint8Array(
+      await filled(900 + at, 900)
+        .png()
+        .toBuffer(),
+    )
     const url = `http://127.0.0.1:${runs.port()}/StoreWebAPI/v1/Products/${product}/Images`
     const answered = expect(fetch(url, { method: 'POST', headers, body })).rejects.toThrow()
     const decoder = await vi.waitFor(() => decoderOf(run.process.pid), { timeout: 20_000, interval: 5 })
