@@ -137,16 +137,19 @@ export async function findOrdered(
   { filters, query }: { filters: Filters; query: Query },
   { order, behind, limit }: OrderedBy,
 ): Promise<{ readonly ids: readonly number[]; readonly next: Behind | null }> {
-  const { from, where } = choose(caller, resource, { filters }, query)
+  const { from, where, isByItems } = choose(caller, resource, { filters }, query)
   const column = sql`t.${identifier(order.column)}`
   const [operator, direction] = order.isDescending ? [sql`<`, sql`DESC`] : [sql`>`, sql`ASC`]
   const start =
     behind === null
       ? empty
       : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
+  // Few records may have such items, among which the order of all would be walked through. OFFSET 0 takes them first.
+  const gathered = isByItems ? sql`OFFSET 0` : empty
   const found = await rowsInTurn<{ id: number; value: string }>(caller)`
-    SELECT t."id", to_json(${column}) #>> '{}' AS "value" FROM ${from} WHERE ${where} ${start}
-    ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
+    SELECT t."id", to_json(t."by") #>> '{}' AS "value"
+    FROM (SELECT t."id", ${column} AS "by" FROM ${from} WHERE ${where} ${start} ${gathered}) t
+    ORDER BY t."by" ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {
@@ -341,7 +344,8 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
   const from = sql`${identifier(table)} t`
-  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded }
+  const { isByItems } = read
+  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded, isByItems }
 }
 
 /**
@@ -362,6 +366,7 @@ function linkedRows({ store }: Caller, { table: target }: Resource, link: TableL
           WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
     allOf: null,
     isBounded: false,
+    isByItems: false,
   }
 }
 
@@ -380,18 +385,20 @@ async function count(caller: Caller, { table, from, where, allOf }: Choice): Pro
   return row?.count ?? 0
 }
 
-/** `isBounded`: a bound or several values restrict the records, so that their ids may lie anywhere. */
+/** `isBounded`: a bound, several values or what their items are restrict the records, so that their ids may lie anywhere. */
 function queryConditions({ store }: Caller, { idParam }: Resource, filters: Filters, query: Query) {
   const conditions: Sql[] = []
   let isBounded = false
+  let isByItems = false
   const take = (filter: Filter, name: string) => {
     if (!query.has(name)) return
     const { condition, isUnion } = readFilter(filter, name, valuesIn(query, name), store)
     if (condition === null) return
     conditions.push(condition)
-    isBounded ||= filter.isBound === true || (isUnion && filter !== equalToId)
+    isByItems ||= filter.ofItems !== undefined
+    isBounded ||= isByItems || filter.isBound === true || (isUnion && filter !== equalToId)
   }
   if (!Object.hasOwn(filters, idParam)) take(equalToId, idParam)
   for (const [name, filter] of Object.entries(filters)) take(filter, name)
-  return { conditions, isBounded }
+  return { conditions, isBounded, isByItems }
 }

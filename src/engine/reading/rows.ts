@@ -21,8 +21,10 @@ export interface Choice {
   readonly toRecords: Sql
   /** The store whose records they all are; null: only some are chosen. */
   readonly allOf: CallerStore | null
-  /** Whether bounds of numbers or dates restrict them. */
+  /** Whether bounds of numbers or dates, or what their items are, restrict them. */
   readonly isBounded: boolean
+  /** Whether what their items are restricts them. */
+  readonly isByItems: boolean
 }
 
 /**

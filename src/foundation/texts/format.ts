@@ -180,7 +180,9 @@ function datesOf(locale: string) {
     second: ofInstants({ ...toTheMinute, second: '2-digit' }),
     /** Formats a record's date, which is in the store's zone, like `date`. Returns text that is not a date unchanged. */
     recordDate: recordDateBy(date),
-    /** The same for a list, whose dates are all in the store's zone: such as `Mar 10, 2026, 4:05 PM`. */
+    /** Such as `Mar 10, 2026, 4:05 PM`, for pages of a store, whose dates are all in its zone. */
+    shopDate: brief,
+    /** The same for a record's date. */
     briefDate: recordDateBy(brief),
     /** Formats a date that a person typed, such as `Mar 10, 2026`. Returns text that is not a date unchanged. */
     day: (text: string) => {

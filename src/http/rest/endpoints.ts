@@ -80,7 +80,7 @@ function recordEndpoints(resource: Resource): Endpoint[] {
   const privileges = [resource.privilege]
   const update = (many: boolean) =>
     changing(resource, {
-      takes: { type: resource, mode: 'update', many },
+      takes: { type: resource, mode: 'update', many, takesPicture: !many && resource.pictureIn !== undefined },
       gives: { kind: 'results', key, change: 'updated' },
       changeOf: ({ id, format, handling }, body) => {
         return { kind: 'update', body, handling, shownAs: shownAs[format], ...(!many && { id }) }

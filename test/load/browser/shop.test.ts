@@ -22,7 +22,7 @@ const pages = {
     ...under('/admin', 'categories/tree search?q=lamp orders orders/{partlyShippedId}'),
     ...under('/admin', 'orders/{partlyShippedId}/packing-slip?shipment={parcelId} products'),
     ...under('/admin', 'products?pricefrom=much products/2 products/1/delete products/new category/2'),
-    ...under('/admin', 'customers/2 customers/1/sign-in-link reports?by=product&period=this-year history'),
+    ...under('/admin', 'customers/2 customers/1/sign-in-link reports reports?by=product&period=this-year history'),
     ...under('/admin', 'records csv products/csv webhooks settings people people/{userId}/remove'),
     ...under('/admin', 'people/roles/{roleId} audit outbox outbox/{mailId}'),
     ...under('/admin/orders/1', 'invoice shipments/0 lines addresses payments'),

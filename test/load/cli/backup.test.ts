@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { to as copyTo } from 'pg-copy-streams'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { knownMigrations } from '../../../src/foundation/database/migration.ts'
 import { migrate } from '../../../src/foundation/database/migrations.ts'
 import { queryOf } from '../../../src/foundation/database/query.ts'
 import { openSnapshot } from '../../../src/foundation/database/snapshot.ts'
 import { startEmbedded } from '../../../src/foundation/embedded/embedded.ts'
+import { diskFiles } from '../../../src/foundation/files/disk.ts'
 import { StartupError } from '../../../src/foundation/process/startup-error.ts'
 import { writeWholeFile } from '../../../src/foundation/process/whole-file.ts'
 import { createSecrets } from '../../../src/foundation/values/secrets.ts'
@@ -18,6 +20,7 @@ import { restoreBackup } from '../../../src/operations/installation/backup/resto
 import { copyLine, ROWS_END } from '../../../src/operations/installation/backup/rows.ts'
 import { findSequences, findTables } from '../../../src/operations/installation/backup/tables.ts'
 import { writeBackup } from '../../../src/operations/installation/backup/write.ts'
+import { storePicture } from '../../../src/shop/pictures/pictures.ts'
 import { exportOf, operator } from '../../app/engine/transfer/fixture.ts'
 import { openReceiver } from '../../app/shop/webhooks/dispatch-receiver.ts'
 import { openClient } from '../../support/client.ts'
@@ -110,6 +113,25 @@ describe('a backup that is restored', () => {
       expect(await contentsOf(url)).toEqual(before)
       expect(await schemaOf(url)).toEqual(await schemaOf(filled.url))
     })
+  })
+
+  test('has the files of pictures, where the settings say that they lie', async () => {
+    const [from, to] = [join(folder, 'files'), join(folder, 'restored')]
+    const services = { ...server.services, files: diskFiles(from) }
+    const picture = sharp({ create: { width: 40, height: 20, channels: 3, background: 'red' } }).png()
+    const path = await storePicture(services, shop.store.id, await picture.toBuffer(), 'file')
+    const own = join(folder, 'pictures.backup')
+    expect(await start('backup', filled.url, [own], { FILES_DIR: from }).exited).toBe(0)
+    await inNewDatabase(async (url) => {
+      expect(await start('restore', url, [own], { FILES_DIR: to }).exited).toBe(0)
+    })
+    const stored = (place: string) =>
+      readdirSync(join(place, `${shop.store.id}`)).map((name) => [
+        name,
+        readFileSync(join(place, `${shop.store.id}`, name)).toString('base64'),
+      ])
+    expect([stored(from).length, stored(to).toSorted()]).toEqual([8, stored(from).toSorted()])
+    await server.services.db.picture.deleteMany({ where: { name: path.split('/')[3] ?? '' } })
   })
 
   test('exports the same stores, and takes the same tokens and changes', async () => {

@@ -383,10 +383,10 @@ async function renewPart(part) {
 
 follow()
 
-// A form with data-drop sends the files that are chosen, or dropped on it, one after the other, and shows how far it is.
+// A form with data-drop sends the files that are chosen, or dropped on it, one after the other, and shows how far it is; of data-drop="one", the first.
 for (const form of document.querySelectorAll('form[data-drop]')) {
   const input = form.querySelector('input[type=file]')
-  input.multiple = true
+  input.multiple = form.dataset.drop === 'many'
   form.addEventListener('dragover', (event) => {
     event.preventDefault()
     form.classList.add('over')
@@ -395,7 +395,7 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
   form.addEventListener('drop', (event) => {
     event.preventDefault()
     form.classList.remove('over')
-    sendFiles(form, [...event.dataTransfer.files])
+    sendFiles(form, [...event.dataTransfer.files].slice(0, input.multiple ? undefined : 1))
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()

@@ -61,6 +61,7 @@ export async function editPage(
       address: `${service.path}/${id}/edit?section=${section.slug}`,
       moreAddress: `${service.path}/${id}/edit/rows?section=${section.slug}`,
       back: `${service.path}/${id}`,
+      picture: section.values.find(({ path }) => path[0] === service.resource.pictureIn)?.label ?? null,
       inputOf: inputsWith(codes),
       isWritable,
       isTicked,

@@ -17,6 +17,8 @@ export interface Value {
   readonly path: readonly string[]
   readonly field: ValueField
   readonly label: Text
+  /** What it does for the shop and its customers. Omitted: its label says it. */
+  readonly explains?: Text | undefined
   /** The service whose record it names by id; null: none. */
   readonly refersTo: Resource | null
   /** The service to whose record pages lead from it, where forms take its number. */
@@ -38,6 +40,8 @@ export interface List extends Parts {
   /** In words: of all items and of one. */
   readonly label: Text
   readonly one: Text
+  /** Likewise. */
+  readonly explains?: Text | undefined
 }
 
 /** A part of a record that has a form of its own. */
@@ -210,11 +214,17 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
   return leaves.flatMap(({ path, field }) => {
     if (field.kind === 'list') return []
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
-    const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
+    const whole = [...prefix, ...path]
+    const refersTo = targetOf(resource, whole.join('.'))
     const leadsTo = field.leadsTo === undefined ? refersTo : resourceNamed(field.leadsTo)
     const meanings = new Map(Object.entries(field.meanings ?? {}).map(([number, words]) => [number, t(capital(words))]))
-    return [{ path, field, label: t(label), refersTo, leadsTo, meanings }]
+    return [{ path, field, label: t(label), explains: explained(resource, whole), refersTo, leadsTo, meanings }]
   })
+}
+
+function explained({ explains }: Resource, path: readonly string[]): Text | undefined {
+  const said = explains[path.join('.')]
+  return said === undefined ? undefined : t(said)
 }
 
 function listOf(
@@ -233,6 +243,7 @@ function listOf(
     field,
     label: t(all),
     one: t(one),
+    explains: explained(resource, path),
     values: valuesOf(leaves, resource, path, field.typeName),
     lists: leaves.flatMap((leaf) =>
       leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],

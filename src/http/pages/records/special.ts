@@ -49,6 +49,10 @@ export interface Special {
    */
   readonly selection: { readonly template: string; readonly action: string; readonly isAskedOnPage?: true } | null
   readonly listing: Listing | null
+  /** The names of the filters that are always in sight, where `listing` does not say so. */
+  readonly inSight: readonly string[]
+  /** What filters offer to choose from, by the names of what they compare. */
+  readonly offered: (caller: Caller) => Promise<Words['choices']>
   /** Whether people add records by a form of its own. */
   readonly isAddedElsewhere: boolean
   /** The template of what a list says that has no records yet; null: how to add them. */
@@ -75,6 +79,8 @@ export const plain: Special = {
   isHidden: () => false,
   selection: null,
   listing: null,
+  inSight: ['find'],
+  offered: async () => ({}),
   isAddedElsewhere: false,
   emptyTemplate: null,
   isFileProved: false,

@@ -3,8 +3,10 @@ import { categoryKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import explains from './explains.json' with { type: 'json' }
 import { categoryEffects, categoryRules } from './rules.ts'
 
 const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
@@ -16,6 +18,7 @@ export const categories = defineResource({
   typeName: 'Category',
   description: 'A category of the shop’s products. Categories lie in one another, and a product may be in several.',
   maxRecords: 500,
+  pictureIn: 'CategoryIcon',
   fields: {
     CategoryID: recordNumber(
       'Category number',
@@ -245,5 +248,6 @@ export const categories = defineResource({
       'Product pages': 'TemplateProductPage',
       'Category page': 'Title',
     },
+    explains: { ...explains, ...optionSets },
   },
 })

@@ -4,6 +4,7 @@ import { LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
 import { changed, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import explains from './explains.json' with { type: 'json' }
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -13,6 +14,7 @@ export const manufacturers = defineResource({
   typeName: 'Manufacturer',
   description: 'A company that makes products, or their brand.',
   maxRecords: 500,
+  pictureIn: 'Logo',
   fields: {
     ManufacturerID: recordNumber('Manufacturer number', 'The number of the manufacturer, by which products name it.'),
     ManufacturerName: text(50, {
@@ -53,5 +55,5 @@ export const manufacturers = defineResource({
     isFinalOnceWritten: true,
     referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
   },
-  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' } },
+  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' }, explains },
 })

@@ -14,14 +14,17 @@ import {
   reference,
   text,
 } from '../../../engine/definition/fields.ts'
-import { atLeast, atMost, containing, exactly, flag } from '../../../engine/definition/filters.ts'
+import { atLeast, atMost, containing, equalTo, exactly, flag } from '../../../engine/definition/filters.ts'
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
+import explains from './explains.json' with { type: 'json' }
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
+import { inCategory } from './in-category.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { plainSku, plainSuffix, skuForms } from './sku.ts'
@@ -808,6 +811,8 @@ export const products = defineResource({
     name: containing('name'),
     gtin: exactly('gtin'),
     mfgid: exactly('mfgId'),
+    categoryid: inCategory,
+    manufacturerid: equalTo('manufacturerId'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
     pricefrom: atLeast('price'),
@@ -905,6 +910,7 @@ export const products = defineResource({
       },
     },
     finders: productFinders,
+    explains: { ...explains, ...optionSets },
   },
   files: {
     usualColumns: {

@@ -65,6 +65,7 @@ export type StoreMinAggregateOutputType = {
   documentFooter: string | null
   documentLocale: string | null
   documentPhone: string | null
+  logo: string | null
   mailReplyTo: string | null
   factorRequiredFrom: Date | null
 }
@@ -92,6 +93,7 @@ export type StoreMaxAggregateOutputType = {
   documentFooter: string | null
   documentLocale: string | null
   documentPhone: string | null
+  logo: string | null
   mailReplyTo: string | null
   factorRequiredFrom: Date | null
 }
@@ -121,6 +123,7 @@ export type StoreCountAggregateOutputType = {
   documentFooter: number
   documentLocale: number
   documentPhone: number
+  logo: number
   orderMails: number
   mailReplyTo: number
   factorRequiredFrom: number
@@ -167,6 +170,7 @@ export type StoreMinAggregateInputType = {
   documentFooter?: true
   documentLocale?: true
   documentPhone?: true
+  logo?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
 }
@@ -194,6 +198,7 @@ export type StoreMaxAggregateInputType = {
   documentFooter?: true
   documentLocale?: true
   documentPhone?: true
+  logo?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
 }
@@ -223,6 +228,7 @@ export type StoreCountAggregateInputType = {
   documentFooter?: true
   documentLocale?: true
   documentPhone?: true
+  logo?: true
   orderMails?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
@@ -340,6 +346,7 @@ export type StoreGroupByOutputType = {
   documentFooter: string
   documentLocale: string | null
   documentPhone: string
+  logo: string | null
   orderMails: string[]
   mailReplyTo: string
   factorRequiredFrom: Date | null
@@ -393,6 +400,7 @@ export type StoreWhereInput = {
   documentFooter?: Prisma.StringFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
   documentPhone?: Prisma.StringFilter<"Store"> | string
+  logo?: Prisma.StringNullableFilter<"Store"> | string | null
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
@@ -405,7 +413,7 @@ export type StoreWhereInput = {
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
-  logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  formerLogo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
@@ -439,6 +447,7 @@ export type StoreOrderByWithRelationInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrderInput | Prisma.SortOrder
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -451,7 +460,7 @@ export type StoreOrderByWithRelationInput = {
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
   mails?: Prisma.MailOrderByRelationAggregateInput
   testStore?: Prisma.TestStoreOrderByWithRelationInput
-  logo?: Prisma.StoreLogoOrderByWithRelationInput
+  formerLogo?: Prisma.StoreLogoOrderByWithRelationInput
   pictures?: Prisma.PictureOrderByRelationAggregateInput
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
   taxRules?: Prisma.TaxRuleOrderByRelationAggregateInput
@@ -488,6 +497,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   documentFooter?: Prisma.StringFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
   documentPhone?: Prisma.StringFilter<"Store"> | string
+  logo?: Prisma.StringNullableFilter<"Store"> | string | null
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
@@ -500,7 +510,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
-  logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  formerLogo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
@@ -534,6 +544,7 @@ export type StoreOrderByWithAggregationInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrderInput | Prisma.SortOrder
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -572,6 +583,7 @@ export type StoreScalarWhereWithAggregatesInput = {
   documentFooter?: Prisma.StringWithAggregatesFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableWithAggregatesFilter<"Store"> | string | null
   documentPhone?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  logo?: Prisma.StringNullableWithAggregatesFilter<"Store"> | string | null
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringWithAggregatesFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
@@ -601,6 +613,7 @@ export type StoreCreateInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -613,7 +626,7 @@ export type StoreCreateInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -647,6 +660,7 @@ export type StoreUncheckedCreateInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -659,7 +673,7 @@ export type StoreUncheckedCreateInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -692,6 +706,7 @@ export type StoreUpdateInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -704,7 +719,7 @@ export type StoreUpdateInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -738,6 +753,7 @@ export type StoreUncheckedUpdateInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -750,7 +766,7 @@ export type StoreUncheckedUpdateInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -784,6 +800,7 @@ export type StoreCreateManyInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -813,6 +830,7 @@ export type StoreUpdateManyMutationInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -843,6 +861,7 @@ export type StoreUncheckedUpdateManyInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -881,6 +900,7 @@ export type StoreCountOrderByAggregateInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrder
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
@@ -917,6 +937,7 @@ export type StoreMaxOrderByAggregateInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
@@ -944,6 +965,7 @@ export type StoreMinOrderByAggregateInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
@@ -1037,18 +1059,18 @@ export type StoreUpdateorderMailsInput = {
   push?: string | string[]
 }
 
-export type StoreCreateNestedOneWithoutLogoInput = {
-  create?: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
-  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutLogoInput
+export type StoreCreateNestedOneWithoutFormerLogoInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFormerLogoInput
   connect?: Prisma.StoreWhereUniqueInput
 }
 
-export type StoreUpdateOneRequiredWithoutLogoNestedInput = {
-  create?: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
-  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutLogoInput
-  upsert?: Prisma.StoreUpsertWithoutLogoInput
+export type StoreUpdateOneRequiredWithoutFormerLogoNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFormerLogoInput
+  upsert?: Prisma.StoreUpsertWithoutFormerLogoInput
   connect?: Prisma.StoreWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutLogoInput, Prisma.StoreUpdateWithoutLogoInput>, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutFormerLogoInput, Prisma.StoreUpdateWithoutFormerLogoInput>, Prisma.StoreUncheckedUpdateWithoutFormerLogoInput>
 }
 
 export type StoreCreateNestedOneWithoutPicturesInput = {
@@ -1263,7 +1285,7 @@ export type StoreUpdateOneRequiredWithoutTestStoreNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutTestStoreInput, Prisma.StoreUpdateWithoutTestStoreInput>, Prisma.StoreUncheckedUpdateWithoutTestStoreInput>
 }
 
-export type StoreCreateWithoutLogoInput = {
+export type StoreCreateWithoutFormerLogoInput = {
   name: string
   secureUrl: string
   furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
@@ -1287,6 +1309,7 @@ export type StoreCreateWithoutLogoInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1307,7 +1330,7 @@ export type StoreCreateWithoutLogoInput = {
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
-export type StoreUncheckedCreateWithoutLogoInput = {
+export type StoreUncheckedCreateWithoutFormerLogoInput = {
   id?: number
   name: string
   secureUrl: string
@@ -1332,6 +1355,7 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1352,23 +1376,23 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
-export type StoreCreateOrConnectWithoutLogoInput = {
+export type StoreCreateOrConnectWithoutFormerLogoInput = {
   where: Prisma.StoreWhereUniqueInput
-  create: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
 }
 
-export type StoreUpsertWithoutLogoInput = {
-  update: Prisma.XOR<Prisma.StoreUpdateWithoutLogoInput, Prisma.StoreUncheckedUpdateWithoutLogoInput>
-  create: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+export type StoreUpsertWithoutFormerLogoInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutFormerLogoInput, Prisma.StoreUncheckedUpdateWithoutFormerLogoInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
   where?: Prisma.StoreWhereInput
 }
 
-export type StoreUpdateToOneWithWhereWithoutLogoInput = {
+export type StoreUpdateToOneWithWhereWithoutFormerLogoInput = {
   where?: Prisma.StoreWhereInput
-  data: Prisma.XOR<Prisma.StoreUpdateWithoutLogoInput, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutFormerLogoInput, Prisma.StoreUncheckedUpdateWithoutFormerLogoInput>
 }
 
-export type StoreUpdateWithoutLogoInput = {
+export type StoreUpdateWithoutFormerLogoInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
   furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
@@ -1392,6 +1416,7 @@ export type StoreUpdateWithoutLogoInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1412,7 +1437,7 @@ export type StoreUpdateWithoutLogoInput = {
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
-export type StoreUncheckedUpdateWithoutLogoInput = {
+export type StoreUncheckedUpdateWithoutFormerLogoInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1437,6 +1462,7 @@ export type StoreUncheckedUpdateWithoutLogoInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1481,6 +1507,7 @@ export type StoreCreateWithoutPicturesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1493,7 +1520,7 @@ export type StoreCreateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1526,6 +1553,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1538,7 +1566,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1586,6 +1614,7 @@ export type StoreUpdateWithoutPicturesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1598,7 +1627,7 @@ export type StoreUpdateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1631,6 +1660,7 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1643,7 +1673,7 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1675,6 +1705,7 @@ export type StoreCreateWithoutCarriersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1687,7 +1718,7 @@ export type StoreCreateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1720,6 +1751,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1732,7 +1764,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1780,6 +1812,7 @@ export type StoreUpdateWithoutCarriersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1792,7 +1825,7 @@ export type StoreUpdateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1825,6 +1858,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1837,7 +1871,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1869,6 +1903,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1881,7 +1916,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1914,6 +1949,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1926,7 +1962,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1974,6 +2010,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1986,7 +2023,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2019,6 +2056,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2031,7 +2069,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2063,6 +2101,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2075,7 +2114,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -2108,6 +2147,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2120,7 +2160,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -2168,6 +2208,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2180,7 +2221,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -2213,6 +2254,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2225,7 +2267,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2257,6 +2299,7 @@ export type StoreCreateWithoutMailTextsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2269,7 +2312,7 @@ export type StoreCreateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -2302,6 +2345,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2314,7 +2358,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -2362,6 +2406,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2374,7 +2419,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -2407,6 +2452,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2419,7 +2465,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2451,6 +2497,7 @@ export type StoreCreateWithoutHostsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2462,7 +2509,7 @@ export type StoreCreateWithoutHostsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -2496,6 +2543,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2507,7 +2555,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -2556,6 +2604,7 @@ export type StoreUpdateWithoutHostsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2567,7 +2616,7 @@ export type StoreUpdateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -2601,6 +2650,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2612,7 +2662,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2645,6 +2695,7 @@ export type StoreCreateWithoutUsersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2656,7 +2707,7 @@ export type StoreCreateWithoutUsersInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -2690,6 +2741,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2701,7 +2753,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -2750,6 +2802,7 @@ export type StoreUpdateWithoutUsersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2761,7 +2814,7 @@ export type StoreUpdateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -2795,6 +2848,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2806,7 +2860,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2839,6 +2893,7 @@ export type StoreCreateWithoutRolesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2850,7 +2905,7 @@ export type StoreCreateWithoutRolesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -2884,6 +2939,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2895,7 +2951,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -2944,6 +3000,7 @@ export type StoreUpdateWithoutRolesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2955,7 +3012,7 @@ export type StoreUpdateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -2989,6 +3046,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3000,7 +3058,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3033,6 +3091,7 @@ export type StoreCreateWithoutInvitationsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3044,7 +3103,7 @@ export type StoreCreateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -3078,6 +3137,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3089,7 +3149,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -3138,6 +3198,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3149,7 +3210,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -3183,6 +3244,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3194,7 +3256,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3227,6 +3289,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3238,7 +3301,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -3272,6 +3335,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3283,7 +3347,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -3332,6 +3396,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3343,7 +3408,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -3377,6 +3442,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3388,7 +3454,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3421,6 +3487,7 @@ export type StoreCreateWithoutHandshakesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3432,7 +3499,7 @@ export type StoreCreateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -3466,6 +3533,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3477,7 +3545,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -3526,6 +3594,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3537,7 +3606,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -3571,6 +3640,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3582,7 +3652,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3615,6 +3685,7 @@ export type StoreCreateWithoutMailsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3626,7 +3697,7 @@ export type StoreCreateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -3660,6 +3731,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3671,7 +3743,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -3720,6 +3792,7 @@ export type StoreUpdateWithoutMailsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3731,7 +3804,7 @@ export type StoreUpdateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -3765,6 +3838,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3776,7 +3850,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3809,6 +3883,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3821,7 +3896,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -3854,6 +3929,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3866,7 +3942,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -3914,6 +3990,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3926,7 +4003,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -3959,6 +4036,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3971,7 +4049,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4003,6 +4081,7 @@ export type StoreCreateWithoutWebhooksInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4014,7 +4093,7 @@ export type StoreCreateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -4048,6 +4127,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4059,7 +4139,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -4108,6 +4188,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4119,7 +4200,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -4153,6 +4234,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4164,7 +4246,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4197,6 +4279,7 @@ export type StoreCreateWithoutTestStoreInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4208,7 +4291,7 @@ export type StoreCreateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -4242,6 +4325,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4253,7 +4337,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -4302,6 +4386,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4313,7 +4398,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -4347,6 +4432,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4358,7 +4444,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4540,6 +4626,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
@@ -4552,7 +4639,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
-  logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  formerLogo?: boolean | Prisma.Store$formerLogoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
@@ -4587,6 +4674,7 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
@@ -4617,6 +4705,7 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
@@ -4647,12 +4736,13 @@ export type StoreSelectScalar = {
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "orderMails" | "mailReplyTo" | "factorRequiredFrom", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "logo" | "orderMails" | "mailReplyTo" | "factorRequiredFrom", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -4663,7 +4753,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
-  logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  formerLogo?: boolean | Prisma.Store$formerLogoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
@@ -4687,7 +4777,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
     mails: Prisma.$MailPayload<ExtArgs>[]
     testStore: Prisma.$TestStorePayload<ExtArgs> | null
-    logo: Prisma.$StoreLogoPayload<ExtArgs> | null
+    formerLogo: Prisma.$StoreLogoPayload<ExtArgs> | null
     pictures: Prisma.$PicturePayload<ExtArgs>[]
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
     taxRules: Prisma.$TaxRulePayload<ExtArgs>[]
@@ -4753,6 +4843,10 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     documentLocale: string | null
     documentPhone: string
+    /**
+     * The path of a picture, for documents and customers' pages; NULL: there is none.
+     */
+    logo: string | null
     /**
      * The kinds of mail that customers get of their orders.
      */
@@ -5168,7 +5262,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
-  logo<T extends Prisma.Store$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$logoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  formerLogo<T extends Prisma.Store$formerLogoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$formerLogoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   pictures<T extends Prisma.Store$picturesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$picturesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PicturePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriers<T extends Prisma.Store$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   taxRules<T extends Prisma.Store$taxRulesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$taxRulesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaxRulePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5228,6 +5322,7 @@ export interface StoreFieldRefs {
   readonly documentFooter: Prisma.FieldRef<"Store", 'String'>
   readonly documentLocale: Prisma.FieldRef<"Store", 'String'>
   readonly documentPhone: Prisma.FieldRef<"Store", 'String'>
+  readonly logo: Prisma.FieldRef<"Store", 'String'>
   readonly orderMails: Prisma.FieldRef<"Store", 'String[]'>
   readonly mailReplyTo: Prisma.FieldRef<"Store", 'String'>
   readonly factorRequiredFrom: Prisma.FieldRef<"Store", 'DateTime'>
@@ -5835,9 +5930,9 @@ export type Store$testStoreArgs<ExtArgs extends runtime.Types.Extensions.Interna
 }
 
 /**
- * Store.logo
+ * Store.formerLogo
  */
-export type Store$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type Store$formerLogoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
    * Select specific fields to fetch from the StoreLogo
    */

@@ -9,6 +9,7 @@ import { products } from '../../../../shop/resources/products/products.ts'
 import type { RecordRequest } from '../../frame/request.ts'
 import { type Chip, listStatusNames, textsOf } from '../../records/order-words.ts'
 import { pickList, serviceOf } from '../../records/services.ts'
+import { offeredChoices } from './filter-choices.ts'
 
 const ORDERS_SHOWN = 10
 const ORDERS_COUNTED_MAX = 1_000
@@ -78,6 +79,8 @@ export const productService = serviceOf(products, {
     'LastUpdate',
     'DateCreated',
   ],
+  inSight: ['find', 'categoryid', 'manufacturerid', 'hide'],
+  offered: offeredChoices,
   selection: { template: '/pages/shop/products/selection', action: '/admin/products/bulk', isAskedOnPage: true },
 })
 
