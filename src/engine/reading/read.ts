@@ -4,7 +4,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { JsonText, Query } from '../definition/endpoints.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
-import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
+import { isTableLink, type Link, linkedTo } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
 import type {
   ComputedSubResource,
@@ -17,7 +17,7 @@ import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, valuesIn } from './paging.ts'
 import { jsonOf, type Representation } from './representations.ts'
-import { type Choice, readByIds, readRecords, recordColumns } from './rows.ts'
+import { type Choice, linkedRows, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */
 export type Listing = RecordPage | { count: number }
@@ -144,11 +144,10 @@ export async function findOrdered(
     behind === null
       ? empty
       : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
-  // Few records may have such items, among which the order of all would be walked through. OFFSET 0 takes them first.
-  const gathered = isByItems ? sql`OFFSET 0` : empty
+  // Few records may have such items: OFFSET 0 takes those first, in place of walking through all in their order.
   const found = await rowsInTurn<{ id: number; value: string }>(caller)`
     SELECT t."id", to_json(t."by") #>> '{}' AS "value"
-    FROM (SELECT t."id", ${column} AS "by" FROM ${from} WHERE ${where} ${start} ${gathered}) t
+    FROM (SELECT t."id", ${column} AS "by" FROM ${from} WHERE ${where} ${start} ${isByItems ? sql`OFFSET 0` : empty}) t
     ORDER BY t."by" ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
@@ -343,31 +342,16 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
-  const from = sql`${identifier(table)} t`
-  const { isByItems } = read
-  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded, isByItems }
-}
-
-/**
- * Reads a list restricted only by a link from the link's rows, in index order, and looks up only the records of the
- * page. With a join, PostgreSQL's statistics would decide whether to scan all records of the store. OFFSET 0 keeps the
- * look-up separate, and `storeId` hides the store's id from the planner.
- */
-function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
-  const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
-  return {
-    table: target,
-    columns: sql`l.*`,
-    from: sql`${table} l`,
-    id: sql`l.${record}`,
-    where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
-    toRecords: sql`l
-        JOIN LATERAL (SELECT ${recordColumns} FROM ${identifier(target)} t
-          WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
-    allOf: null,
-    isBounded: false,
-    isByItems: false,
+  const found = {
+    table,
+    columns: recordColumns,
+    from: sql`${identifier(table)} t`,
+    id: sql`t."id"`,
+    where,
+    toRecords: sql`t`,
+    allOf,
   }
+  return { ...found, isBounded, isByItems: read.isByItems }
 }
 
 /** The number of a store's records of a table, as triggers keep it: nobody walks through a store to count them. */
@@ -388,8 +372,7 @@ async function count(caller: Caller, { table, from, where, allOf }: Choice): Pro
 /** `isBounded`: a bound, several values or what their items are restrict the records, so that their ids may lie anywhere. */
 function queryConditions({ store }: Caller, { idParam }: Resource, filters: Filters, query: Query) {
   const conditions: Sql[] = []
-  let isBounded = false
-  let isByItems = false
+  let [isBounded, isByItems] = [false, false]
   const take = (filter: Filter, name: string) => {
     if (!query.has(name)) return
     const { condition, isUnion } = readFilter(filter, name, valuesIn(query, name), store)
