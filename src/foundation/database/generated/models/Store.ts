@@ -407,6 +407,7 @@ export type StoreWhereInput = {
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
   logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
+  fetches?: Prisma.PictureFetchListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
@@ -453,6 +454,7 @@ export type StoreOrderByWithRelationInput = {
   testStore?: Prisma.TestStoreOrderByWithRelationInput
   logo?: Prisma.StoreLogoOrderByWithRelationInput
   pictures?: Prisma.PictureOrderByRelationAggregateInput
+  fetches?: Prisma.PictureFetchOrderByRelationAggregateInput
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
   taxRules?: Prisma.TaxRuleOrderByRelationAggregateInput
   shippingRates?: Prisma.ShippingRateOrderByRelationAggregateInput
@@ -502,6 +504,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
   logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
+  fetches?: Prisma.PictureFetchListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
@@ -615,6 +618,7 @@ export type StoreCreateInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -661,6 +665,7 @@ export type StoreUncheckedCreateInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -706,6 +711,7 @@ export type StoreUpdateInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -752,6 +758,7 @@ export type StoreUncheckedUpdateInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1065,6 +1072,20 @@ export type StoreUpdateOneRequiredWithoutPicturesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutPicturesInput, Prisma.StoreUpdateWithoutPicturesInput>, Prisma.StoreUncheckedUpdateWithoutPicturesInput>
 }
 
+export type StoreCreateNestedOneWithoutFetchesInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFetchesInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutFetchesNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFetchesInput
+  upsert?: Prisma.StoreUpsertWithoutFetchesInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutFetchesInput, Prisma.StoreUpdateWithoutFetchesInput>, Prisma.StoreUncheckedUpdateWithoutFetchesInput>
+}
+
 export type StoreCreateNestedOneWithoutCarriersInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutCarriersInput
@@ -1300,6 +1321,7 @@ export type StoreCreateWithoutLogoInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1345,6 +1367,7 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1405,6 +1428,7 @@ export type StoreUpdateWithoutLogoInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1450,6 +1474,7 @@ export type StoreUncheckedUpdateWithoutLogoInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1494,6 +1519,7 @@ export type StoreCreateWithoutPicturesInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1539,6 +1565,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1599,6 +1626,7 @@ export type StoreUpdateWithoutPicturesInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1644,6 +1672,205 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutFetchesInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutFetchesInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutFetchesInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+}
+
+export type StoreUpsertWithoutFetchesInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutFetchesInput, Prisma.StoreUncheckedUpdateWithoutFetchesInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutFetchesInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutFetchesInput, Prisma.StoreUncheckedUpdateWithoutFetchesInput>
+}
+
+export type StoreUpdateWithoutFetchesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutFetchesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1689,6 +1916,7 @@ export type StoreCreateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1734,6 +1962,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -1794,6 +2023,7 @@ export type StoreUpdateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -1839,6 +2069,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -1883,6 +2114,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1928,6 +2160,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -1988,6 +2221,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -2033,6 +2267,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -2077,6 +2312,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -2122,6 +2358,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -2182,6 +2419,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -2227,6 +2465,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -2271,6 +2510,7 @@ export type StoreCreateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2316,6 +2556,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2376,6 +2617,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2421,6 +2663,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2464,6 +2707,7 @@ export type StoreCreateWithoutHostsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2509,6 +2753,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2569,6 +2814,7 @@ export type StoreUpdateWithoutHostsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2614,6 +2860,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2658,6 +2905,7 @@ export type StoreCreateWithoutUsersInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2703,6 +2951,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2763,6 +3012,7 @@ export type StoreUpdateWithoutUsersInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2808,6 +3058,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2852,6 +3103,7 @@ export type StoreCreateWithoutRolesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2897,6 +3149,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2957,6 +3210,7 @@ export type StoreUpdateWithoutRolesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3002,6 +3256,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3046,6 +3301,7 @@ export type StoreCreateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3091,6 +3347,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3151,6 +3408,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3196,6 +3454,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3240,6 +3499,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3285,6 +3545,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3345,6 +3606,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3390,6 +3652,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3434,6 +3697,7 @@ export type StoreCreateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3479,6 +3743,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3539,6 +3804,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3584,6 +3850,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3628,6 +3895,7 @@ export type StoreCreateWithoutMailsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3673,6 +3941,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3733,6 +4002,7 @@ export type StoreUpdateWithoutMailsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3778,6 +4048,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3823,6 +4094,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3868,6 +4140,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3928,6 +4201,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3973,6 +4247,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4016,6 +4291,7 @@ export type StoreCreateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -4061,6 +4337,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -4121,6 +4398,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -4166,6 +4444,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4210,6 +4489,7 @@ export type StoreCreateWithoutTestStoreInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -4255,6 +4535,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -4315,6 +4596,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -4360,6 +4642,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4382,6 +4665,7 @@ export type StoreCountOutputType = {
   webhooks: number
   mails: number
   pictures: number
+  fetches: number
   carriers: number
   taxRules: number
   shippingRates: number
@@ -4399,6 +4683,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
   mails?: boolean | StoreCountOutputTypeCountMailsArgs
   pictures?: boolean | StoreCountOutputTypeCountPicturesArgs
+  fetches?: boolean | StoreCountOutputTypeCountFetchesArgs
   carriers?: boolean | StoreCountOutputTypeCountCarriersArgs
   taxRules?: boolean | StoreCountOutputTypeCountTaxRulesArgs
   shippingRates?: boolean | StoreCountOutputTypeCountShippingRatesArgs
@@ -4482,6 +4767,13 @@ export type StoreCountOutputTypeCountPicturesArgs<ExtArgs extends runtime.Types.
 /**
  * StoreCountOutputType without action
  */
+export type StoreCountOutputTypeCountFetchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PictureFetchWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
 export type StoreCountOutputTypeCountCarriersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CarrierWhereInput
 }
@@ -4554,6 +4846,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
+  fetches?: boolean | Prisma.Store$fetchesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
@@ -4665,6 +4958,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
+  fetches?: boolean | Prisma.Store$fetchesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
@@ -4689,6 +4983,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     testStore: Prisma.$TestStorePayload<ExtArgs> | null
     logo: Prisma.$StoreLogoPayload<ExtArgs> | null
     pictures: Prisma.$PicturePayload<ExtArgs>[]
+    fetches: Prisma.$PictureFetchPayload<ExtArgs>[]
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
     taxRules: Prisma.$TaxRulePayload<ExtArgs>[]
     shippingRates: Prisma.$ShippingRatePayload<ExtArgs>[]
@@ -5170,6 +5465,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   logo<T extends Prisma.Store$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$logoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   pictures<T extends Prisma.Store$picturesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$picturesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PicturePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  fetches<T extends Prisma.Store$fetchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$fetchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PictureFetchPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriers<T extends Prisma.Store$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   taxRules<T extends Prisma.Store$taxRulesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$taxRulesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaxRulePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   shippingRates<T extends Prisma.Store$shippingRatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$shippingRatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ShippingRatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5875,6 +6171,30 @@ export type Store$picturesArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.PictureScalarFieldEnum | Prisma.PictureScalarFieldEnum[]
+}
+
+/**
+ * Store.fetches
+ */
+export type Store$fetchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PictureFetch
+   */
+  select?: Prisma.PictureFetchSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PictureFetch
+   */
+  omit?: Prisma.PictureFetchOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PictureFetchInclude<ExtArgs> | null
+  where?: Prisma.PictureFetchWhereInput
+  orderBy?: Prisma.PictureFetchOrderByWithRelationInput | Prisma.PictureFetchOrderByWithRelationInput[]
+  cursor?: Prisma.PictureFetchWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PictureFetchScalarFieldEnum | Prisma.PictureFetchScalarFieldEnum[]
 }
 
 /**

@@ -60,12 +60,17 @@ function membersOf(pictures: readonly Picture[]) {
   return { ...Object.fromEntries(first), ImageGalleryList: gallery }
 }
 
+/** The newest of a product, about which its page says something. */
+const FETCHES_MAX = 200
+
 /** The pictures of a product in the order in which the shop shows them. */
 async function picturesPage(
   { caller, id, record, typed, isOutdated }: ProductRequest,
   reply: FastifyReply,
 ): Promise<HtmlPage> {
   const { addresses, origins } = imagesOf(productService, record, caller.store)
+  const where = { storeId: caller.store.id, service: products.service, recordId: id }
+  const fetches = await caller.db.pictureFetch.findMany({ where, orderBy: { id: 'desc' }, take: FETCHES_MAX })
   allowImages(reply, origins)
   const shown = typed === null || isOutdated || typed.File === undefined ? picturesOf(record) : typedPictures(typed)
   return {
@@ -74,6 +79,7 @@ async function picturesPage(
     values: {},
     data: {
       pictures: shown.map((picture) => ({ ...picture, address: addresses.get(picture.file.trim()) ?? null })),
+      fetchOf: (file: string) => fetches.find(({ address }) => address === file.trim()),
       action: `/admin/products/${id}/pictures`,
       megabytes: PICTURE_BYTES_MAX / 1024 ** 2,
     },
