@@ -14,7 +14,7 @@ import { PICTURE_BYTES_MAX, PICTURE_TYPES } from '../../foundation/pictures/boun
 import type { Config } from '../../foundation/process/settings.ts'
 import { createWorker } from '../../foundation/process/worker.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { type PictureServices, storePicture } from './pictures.ts'
+import { type PictureServices, storePath, storePicture } from './pictures.ts'
 
 const FETCHES_A_DAY_MAX = 5_000
 const GIGABYTES_A_DAY_MAX = 2
@@ -101,8 +101,30 @@ interface Attempt {
 }
 
 async function attempt(services: FetchServices, fetch: PictureFetch): Promise<Attempt> {
-  const { storeId, address: url, attempts } = fetch
-  if (attempts > TRIES_MAX) return { reason: 'The last attempt was interrupted' }
+  if (fetch.attempts > TRIES_MAX) return { reason: 'The last attempt was interrupted' }
+  return fetchPicture(services, fetch, (path) => enter(services, fetch, path))
+}
+
+type Fetching = PictureServices & Pick<FetchServices, 'outbound'>
+
+/** Has a picture fetched for a text of a former shop, which pages show from then on, unless there is one. Returns why it could not be; empty: it is stored. */
+export async function fetchForPath(
+  services: Fetching,
+  storeId: number,
+  { path, address }: { path: string; address: string },
+) {
+  const { db } = services
+  if (await db.picturePath.findUnique({ where: { storeId_path: { storeId, path } } })) return ''
+  const note = (stored: string) => storePath(db, storeId, { path, stored })
+  return (await fetchPicture(services, { storeId, address }, note)).reason
+}
+
+/** Fetches and stores a picture, and has `enter` do something with its path. */
+async function fetchPicture(
+  services: Fetching,
+  { storeId, address: url }: Pick<PictureFetch, 'storeId' | 'address'>,
+  enter: (path: string) => Promise<void>,
+): Promise<Attempt> {
   const fault = services.outbound.addressFault(url)
   if (fault !== null) return { reason: `The address ${fault}`, isFinal: true }
   const answer = await services.outbound.send({ url, method: 'GET', headers, ...limits })
@@ -114,7 +136,7 @@ async function attempt(services: FetchServices, fetch: PictureFetch): Promise<At
   }
   if (isCut) return { reason: `is larger than ${PICTURE_BYTES_MAX / 1024 ** 2} MB`, isFinal: true, bytes }
   try {
-    await enter(services, fetch, await storePicture(services, storeId, picture, ''))
+    await enter(await storePicture(services, storeId, picture, ''))
     return { reason: '', bytes }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
@@ -142,7 +164,7 @@ async function enter(services: FetchServices, { storeId, service, recordId, addr
 }
 
 /** The names of the members that say images, of a record and of what lies in it. */
-function imageMembers({ entries }: FieldSet): string[] {
+export function imageMembers({ entries }: FieldSet): string[] {
   return entries.flatMap(([name, field]) =>
     'fields' in field ? imageMembers(field.fields) : field.isImage ? [name] : [],
   )

@@ -68,7 +68,7 @@ async function picturesPage(
   { caller, id, record, typed, isOutdated }: ProductRequest,
   reply: FastifyReply,
 ): Promise<HtmlPage> {
-  const { addresses, origins } = imagesOf(productService, record, caller.store)
+  const { addresses, origins } = await imagesOf(productService, record, caller)
   const where = { storeId: caller.store.id, service: products.service, recordId: id }
   const fetches = await caller.db.pictureFetch.findMany({ where, orderBy: { id: 'desc' }, take: FETCHES_MAX })
   allowImages(reply, origins)
