@@ -142,12 +142,12 @@ test('a record that was changed meanwhile keeps what it says, and one that is go
   const id = await addProduct({ ImageGalleryList: [{ FetchFrom: `${base}/a.png` }, { FetchFrom: `${base}/b.png` }] })
   const [first, second] = await gallery(id)
   answer = async (response) => {
-    const list = [{ ...first, ImageGalleryFile: 'mine.png' }, second]
+    const list = [{ ...first, ImageGalleryFile: `${base}/mine.png` }, second]
     await shop.call('PUT', `/Products/${id}`, { body: { ImageGalleryList: list } })
     send(response)
   }
   await fetches.runDue()
-  expect(await gallery(id)).toMatchObject([{ ImageGalleryFile: 'mine.png' }, { ImageGalleryFile: stored }])
+  expect(await gallery(id)).toMatchObject([{ ImageGalleryFile: `${base}/mine.png` }, { ImageGalleryFile: stored }])
   const many = ['c', 'd', 'e', 'f'].map((name) => ({ FetchFrom: `${base}/${name}.png` }))
   answer = send
   await shop.call('PUT', `/Products/${id}`, { body: { ImageGalleryList: many } })
