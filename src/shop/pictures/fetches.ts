@@ -20,7 +20,6 @@ const FETCHES_A_DAY_MAX = 5_000
 const GIGABYTES_A_DAY_MAX = 2
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** How long what became of a fetch can be seen. */
 export const KEPT_DAYS = 30
 /** At a time, in a process. */
 const BATCH_MAX = 5
@@ -140,12 +139,13 @@ async function fetchPicture(
     return { reason: '', bytes }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    return { reason: error.message.trim(), isFinal: error.status < 500 && error.code !== 'precondition-failed', bytes }
+    return { reason: error.message.trim(), isFinal: error.status < 500, bytes }
   }
 }
 
-/** Enters the address of the stored picture where images of the record still say the address of the fetch. */
-async function enter(services: FetchServices, { storeId, service, recordId, address }: PictureFetch, path: string) {
+/** Enters the address of the stored picture where images of the record still say that of the fetch; once more if it was changed meanwhile. */
+async function enter(services: FetchServices, fetch: PictureFetch, path: string): Promise<void> {
+  const { storeId, service, recordId, address } = fetch
   const caller = await operatorCaller(services, storeId)
   const resource = services.resourceNamed(service)
   const names = imageMembers(resource.fields)
@@ -159,8 +159,11 @@ async function enter(services: FetchServices, { storeId, service, recordId, addr
   const precondition = (now: string) => {
     if (now !== text) throw new StoreFailure('precondition-failed', 'The record was changed meanwhile')
   }
-  const body = Object.fromEntries(changed)
-  await changeRecord(caller, resource, { kind: 'update', id: recordId, body }, { precondition })
+  const change = { kind: 'update', id: recordId, body: Object.fromEntries(changed) } as const
+  await changeRecord(caller, resource, change, { precondition }).catch((error) => {
+    if (!(error instanceof StoreFailure) || error.code !== 'precondition-failed') throw error
+    return enter(services, fetch, path)
+  })
 }
 
 /** The names of the members that say images, of a record and of what lies in it. */

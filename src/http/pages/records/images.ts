@@ -6,7 +6,8 @@ import type { Wire } from '../frame/request.ts'
 import type { Parts, Service } from './services.ts'
 import { itemsIn } from './values.ts'
 
-const IMAGES_MAX = 200
+/** Images, and fetches of them, that a page tells of. */
+export const IMAGES_MAX = 200
 /** The policy of a page is a header. */
 const ORIGINS_MAX = 20
 

@@ -15,7 +15,7 @@ import { idIn, readRequest } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 import { saveChanges } from '../../records/edit-page.ts'
-import { imagesOf } from '../../records/images.ts'
+import { IMAGES_MAX, imagesOf } from '../../records/images.ts'
 import { type ProductRecord, type ProductRequest, productService } from './special.ts'
 
 interface Picture {
@@ -60,9 +60,6 @@ function membersOf(pictures: readonly Picture[]) {
   return { ...Object.fromEntries(first), ImageGalleryList: gallery }
 }
 
-/** The newest of a product, about which its page says something. */
-const FETCHES_MAX = 200
-
 /** The pictures of a product in the order in which the shop shows them. */
 async function picturesPage(
   { caller, id, record, typed, isOutdated }: ProductRequest,
@@ -70,7 +67,7 @@ async function picturesPage(
 ): Promise<HtmlPage> {
   const { addresses, origins } = await imagesOf(productService, record, caller)
   const where = { storeId: caller.store.id, service: products.service, recordId: id }
-  const fetches = await caller.db.pictureFetch.findMany({ where, orderBy: { id: 'desc' }, take: FETCHES_MAX })
+  const fetches = await caller.db.pictureFetch.findMany({ where, orderBy: { id: 'desc' }, take: IMAGES_MAX })
   allowImages(reply, origins)
   const shown = typed === null || isOutdated || typed.File === undefined ? picturesOf(record) : typedPictures(typed)
   return {
