@@ -33,7 +33,12 @@ export function imagesOf(service: Service, record: Wire, store: Store) {
 /** The first image of the record of each row, as far as this server has it: others are as large as a shop has them. Null: such records have none. */
 export function firstImages(service: Service, rows: readonly { readonly record: Wire }[], store: Store) {
   if (!hasImages(service)) return null
-  return rows.map(({ record }) => imageHere(addressOf(textsOf(service, record)[0] ?? '', store.secureUrl), store))
+  return rows.map(({ record }) => thumbnailOf(textsOf(service, record)[0] ?? '', store))
+}
+
+/** The address of the thumbnail for this text, as far as this server has the image. */
+export function thumbnailOf(text: string, store: Store): string | null {
+  return imageHere(addressOf(text, store.secureUrl), store)
 }
 
 /** The address on this server of a picture that the store uploaded, or of one of the sandbox. */
