@@ -226,10 +226,8 @@ function innerImports(importsOf = ({ imports }: Source) => imports): Import[] {
 
 function fileOf({ file }: { file: string }, specifier: string): Source | undefined {
   const path = posix.join(posix.dirname(file), specifier)
-  const isGenerated = path.startsWith('foundation/database/generated/')
-  return isGenerated
-    ? { file: path, ...placeOf(path), text: '', imports: [] }
-    : sources.find((each) => each.file === path)
+  const isPlain = path.startsWith('foundation/database/generated/') || path.endsWith('.json')
+  return isPlain ? { file: path, ...placeOf(path), text: '', imports: [] } : sources.find((each) => each.file === path)
 }
 
 function isOf(specifier: string, name: string): boolean {

@@ -147,6 +147,10 @@ function pagesOf(product: number, customer: number, order: number): string[] {
     ),
     '/admin/products',
     '/admin/products?name=cotton&sort=SKUInfo.Price',
+    '/admin/products?categoryid=1',
+    '/admin/products?manufacturerid=1',
+    '/admin/category/1',
+    '/admin/manufacturers/1',
     ...['', '/edit', '/stock', '/prices', '/options', '/categories', '/history'].map(
       (page) => `/admin/products/${product}${page}`,
     ),

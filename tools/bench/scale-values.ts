@@ -19,14 +19,16 @@ const FEW = 20
 
 /** Values of a filter, taken from what is stored: one that matches about twenty records, a twentieth of all, and most. */
 export function valuesOf(client: pg.ClientBase, storeId: number, asked: Asked): Promise<readonly FilterValue[]> {
-  const { kind, column = '' } = asked.filter
+  const { kind, ofItems, column = ofItems?.column ?? '' } = asked.filter
   if (kind === 'flag') {
     return Promise.resolve([
       { share: 'set', value: '1' },
       { share: 'not set', value: '0' },
     ])
   }
-  return isBound(asked) ? bounds(client, storeId, asked) : frequent(client, storeId, asked, expressions[kind](column))
+  return isBound(asked)
+    ? bounds(client, storeId, asked)
+    : frequent(client, storeId, { ...asked, table: ofItems?.table ?? asked.table }, expressions[kind](column))
 }
 
 const expressions: Readonly<Record<FilterKind, (column: string) => string>> = {

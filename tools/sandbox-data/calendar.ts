@@ -1,6 +1,6 @@
 /**
- * Orders were placed from day 0, 2024-11-01, to this one, 2026-10-31; the newest changes are a day later, on the eve of
- * `recordsDay`. Days before 0 are earlier.
+ * The last day of the shop but one: it began on day 0, 2024-11-01, and this one is 2026-10-31. The newest orders and changes are a day
+ * later, on the eve of `recordsDay`. Days before 0 are earlier.
  */
 export const lastDay = 729
 

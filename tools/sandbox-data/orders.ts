@@ -68,7 +68,17 @@ interface Moment {
 
 /** Far enough inside the hours that calendar.ts allows for what comes a little earlier or later. */
 function makeMoment(): Moment {
-  return { day: between(0, lastDay), minute: between(450, 1300) }
+  return { day: crowded(between(0, lastDay)), minute: between(450, 1300) }
+}
+
+/** The last days in which half of the orders were placed, so that a shop that is looked at is a busy one. */
+const busyDays = 56
+
+/** Moves the days of the later half close to the eve of the file's day, in their order. */
+function crowded(day: number): number {
+  const busyFrom = lastDay + 1 - busyDays
+  const share = day / lastDay
+  return Math.round(share < 0.5 ? 2 * share * busyFrom : busyFrom + (2 * share - 1) * busyDays)
 }
 
 function makeOrder(
@@ -89,9 +99,10 @@ function makeOrder(
   const { country, state } = buyer.shipping
   const charges = makeCharges(parcels, { country, state, groupId: buyer.groupId })
   const placedAt = localDate(day, minute, between(0, 59))
-  const shippedDay = Math.min(day + between(1, 6), lastDay)
-  const updatedAt = statusId === status.new ? placedAt : localDate(shippedDay + 1, between(480, 1020), between(0, 59))
-  const updatedBy = statusId === status.new ? '' : 'sandbox'
+  const shippedDay = Math.max(day, Math.min(day + between(1, 6), lastDay))
+  const isAsPlaced = statusId === status.new || day > lastDay
+  const updatedAt = isAsPlaced ? placedAt : localDate(shippedDay + 1, between(480, 1020), between(0, 59))
+  const updatedBy = isAsPlaced ? '' : 'sandbox'
   const payment = makePayment(statusId)
   const shipmentIds = parcels.map(() => ids.shipment())
   // On the wire an order's only shipment is number 0 (rest-resources §3.3).

@@ -2,7 +2,6 @@ import { eventKinds } from '../../src/engine/definition/event-kinds.ts'
 import { english } from '../../src/foundation/texts/language.ts'
 import { Text } from '../../src/foundation/texts/text.ts'
 import { type List, services, type Value } from '../../src/http/pages/records/services.ts'
-import { meaningsInList, meaningsOf } from '../../src/http/pages/records/values.ts'
 
 /** Returns what pages call the events that webhooks are notified of. */
 export function spokenByEvents(): string[] {
@@ -15,8 +14,9 @@ export function spokenByDefinitions(): Set<string> {
     ...[one, all, oneTitle, allTitle, ...Object.keys(resource.usualColumns ?? {})],
     // A part of a record may have shorter names for them.
     ...fields.map(({ label }) => label),
-    ...sections.flatMap(({ title, values, list }) => [
+    ...sections.flatMap(({ title, heading, values, list }) => [
       title,
+      ...(heading === null ? [] : [heading.title]),
       ...ofValues(values),
       ...(list === null ? [] : ofList(list)),
     ]),
@@ -26,8 +26,7 @@ export function spokenByDefinitions(): Set<string> {
 
 function ofValues(values: readonly Value[]) {
   return [
-    ...values.flatMap(({ label, meanings }) => [label, ...(meanings?.values() ?? [])]),
-    ...meaningsOf(values).map(({ text }) => text),
+    ...values.flatMap(({ label, explains, meanings }) => [label, explains ?? '', ...(meanings?.values() ?? [])]),
     ...values.flatMap(ofInput),
   ]
 }
@@ -38,11 +37,5 @@ function ofInput({ field }: Value) {
 }
 
 function ofList(list: List): ReturnType<typeof ofValues> {
-  return [
-    list.label,
-    list.one,
-    ...ofValues(list.values),
-    ...list.lists.flatMap(ofList),
-    ...meaningsInList(list).map(({ text }) => text),
-  ]
+  return [list.label, list.one, list.explains ?? '', ...ofValues(list.values), ...list.lists.flatMap(ofList)]
 }

@@ -7357,6 +7357,44 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CategoryUpdate"];
+                "image/jpeg": string;
+                "image/png": string;
+                "image/webp": string;
+                "image/avif": string;
+                "image/gif": string;
+                "multipart/form-data": {
+                    /** @description The name of the category as shoppers read it. */
+                    CategoryName?: string;
+                    /** @description The address of a page that stands for the category in the storefront, in place of a list of products. */
+                    Link?: string;
+                    /** @description Text about the category for its page in the storefront, usually HTML. */
+                    CategoryDescription?: string;
+                    /** @description The CustomerGroupIDs that may see the category, separated by commas; `0`: everybody. The storefront keeps to it. */
+                    AllowAccess?: string;
+                    /** @description The address to which the storefront sends visitors without access (AllowAccess). */
+                    OnFailRedirectTo?: string;
+                    /** @description The words of the search that fills a smart category. */
+                    SmartCategoriesSearchKeyword?: string;
+                    /** @description The window in which links of a smart category open, such as `_blank`. */
+                    SmartCategoriesLinkTarget?: string;
+                    /** @description The title of the category’s page, for browsers and search engines. */
+                    Title?: string;
+                    /** @description The last part of the address of the category’s page in the storefront. */
+                    CustomFileName?: string;
+                    /** @description HTML for the head of the category’s page, such as a description for search engines. */
+                    MetaTags?: string;
+                    /** @description HTML at the beginning of the category’s page in the storefront. */
+                    CategoryHeader?: string;
+                    /** @description HTML at the end of the category’s page in the storefront. */
+                    CategoryFooter?: string;
+                    /** @description Further words by which the search of the storefront finds the category, separated by commas. */
+                    AdditionalKeywords?: string;
+                    /**
+                     * Format: binary
+                     * @description The picture.
+                     */
+                    file: string;
+                };
             };
         };
         responses: {
@@ -7595,6 +7633,8 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7670,6 +7710,8 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7950,6 +7992,32 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ManufacturerUpdate"];
+                "image/jpeg": string;
+                "image/png": string;
+                "image/webp": string;
+                "image/avif": string;
+                "image/gif": string;
+                "multipart/form-data": {
+                    /** @description The name of the manufacturer, which its products show. cartAPI refers to manufacturers by it. */
+                    ManufacturerName?: string;
+                    /** @description HTML at the beginning of the manufacturer’s page in the storefront. */
+                    Header?: string;
+                    /** @description The address of the manufacturer’s own site. */
+                    Website?: string;
+                    /** @description The title of the manufacturer’s page, for browsers and search engines. */
+                    PageTitle?: string;
+                    /** @description HTML for the head of the manufacturer’s page, such as a description for search engines. */
+                    MetaTags?: string;
+                    /** @description The address to which the storefront sends visitors of the manufacturer’s page. */
+                    RedirectURL?: string;
+                    /** @description The last part of the address of the manufacturer’s page in the storefront. */
+                    FileName?: string;
+                    /**
+                     * Format: binary
+                     * @description The picture.
+                     */
+                    file: string;
+                };
             };
         };
         responses: {
@@ -8021,6 +8089,8 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8096,6 +8166,8 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8467,6 +8539,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8542,6 +8618,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8995,6 +9075,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -9149,6 +9233,10 @@ export interface operations {
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
+                /** @description The exact `CategoryList.CategoryID`. Products of the categories below it match too. Given several times or as a comma list, at most 100: any of the values. */
+                categoryid?: number | number[];
+                /** @description The exact `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
+                manufacturerid?: number | number[];
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */

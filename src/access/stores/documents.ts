@@ -5,7 +5,7 @@ import { isLocale, localeTags } from '../../foundation/texts/language.ts'
 import { lines, namedObject, text } from '../../foundation/values/input.ts'
 import type { Actor } from '../audit/audit.ts'
 import { changeStore } from './change-store.ts'
-import { logoAddress, withLogo } from './logo.ts'
+import { logoAddress, logoColumns } from './logo.ts'
 
 export const documentLengths = { seller: 500, phone: 50, taxNumbers: 200, footer: 1_000 } as const
 
@@ -23,7 +23,10 @@ export const changedDocuments = namedObject({
 
 /** Reads what invoices and packing slips have of the store, beside the order. */
 export async function readDocuments(db: Caller['db'], storeId: number) {
-  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, include: withLogo })
+  const row = await db.store.findUniqueOrThrow({
+    where: { id: storeId },
+    include: { formerLogo: logoColumns.formerLogo },
+  })
   const { documentLocale: locale } = row
   return {
     /** The name and address of the seller, in lines. Empty: none are given. */
@@ -35,7 +38,7 @@ export async function readDocuments(db: Caller['db'], storeId: number) {
     /** How they are written. Null: as for who prints them. */
     locale: locale !== null && isLocale(locale) ? locale : null,
     /** The address of the logo. Null: there is none. */
-    logo: logoAddress(storeId, row),
+    logo: logoAddress(row),
   }
 }
 

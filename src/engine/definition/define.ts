@@ -87,6 +87,15 @@ function checkNames({ service, filters = {}, pages = {} }: Definition, fields: F
   for (const name of (pages.calledBy ?? []).flat()) {
     if (fields.get(name)?.kind !== 'text') throw new Error(`${service}: no text ${name} to call a record by`)
   }
+  for (const path of Object.keys(pages.explains ?? {})) {
+    if (!hasField(fields, path.split('.'))) throw new Error(`${service}: no field ${path} to explain`)
+  }
+}
+
+function hasField(fields: FieldSet, [name = '', ...inner]: readonly string[]): boolean {
+  const field = fields.get(name)
+  if (field === undefined || inner.length === 0) return field !== undefined
+  return 'fields' in field && hasField(field.fields, inner)
 }
 
 /** The columns of a record's row that an update may write. */

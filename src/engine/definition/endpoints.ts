@@ -65,7 +65,7 @@ export interface Taken {
   /** Whether the body may be a list, of at most 100 records. */
   readonly many: boolean
   readonly isOptional?: boolean
-  /** Whether a picture may be sent in the place of the record, whose first member of pictures gets its address. */
+  /** Whether a picture may be sent in the place of the record: the member that its part of a form names gets its address, or the first of pictures. */
   readonly takesPicture?: boolean
 }
 
@@ -107,7 +107,9 @@ export type Given =
   | { readonly kind: 'results'; readonly key: string; readonly change: 'created' | 'updated' | 'deleted' }
 
 /** What a list's filters are, without how they read. */
-type ListFilters = Readonly<Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower'>>>
+type ListFilters = Readonly<
+  Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower' | 'note'>>
+>
 
 export type Operations = Readonly<Partial<Record<Method, Operation>>>
 
@@ -149,7 +151,12 @@ export interface Body {
   readonly format: 'json' | 'xml'
   readonly text: string
   /** A file, with the members of the record that came beside it. */
-  readonly picture?: { readonly bytes: Buffer; readonly members: Readonly<Record<string, string>> }
+  readonly picture?: {
+    readonly bytes: Buffer
+    readonly members: Readonly<Record<string, string>>
+    /** The name of its part of a form; empty: it came alone. */
+    readonly part: string
+  }
 }
 
 /** The type of the records that an address takes or gives: their XML name and fields. */

@@ -51,7 +51,7 @@ export interface ValueField {
   readonly required?: boolean
   /** The limits that the schema enforces, for descriptions of the field. */
   readonly bounds: ValueBounds
-  /** What it is and what to send, in plain sentences: for the reference and as help on pages. Bounds and access stand beside it. */
+  /** What it is and what to send, in plain sentences, for the reference. Bounds and access stand beside it. Pages have `explains`. */
   readonly description: string
   /** What each of its numbers means, where there are few. */
   readonly meanings?: Meanings | undefined

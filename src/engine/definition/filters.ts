@@ -21,6 +21,8 @@ export interface Filter {
   readonly isBound?: boolean
   /** Of a bound: whether it is the lower one. */
   readonly isLower?: boolean
+  /** What the reference says of it besides. */
+  readonly note?: string
   /**
    * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws a 400
    * for an invalid value.
@@ -154,13 +156,15 @@ export function readFlag(given: string, name: string): boolean | null {
 }
 
 /** Matches records with at least one item, stored in these rows, that the other filter matches. */
-export function anyItem({ table, parent }: ListRows, { kind, column, read, readAny }: Filter): Filter {
+export function anyItem({ table, parent }: Pick<ListRows, 'table' | 'parent'>, filter: Filter): Filter {
+  const { kind, column, note, read, readAny } = filter
   // `t` is the item inside the sub-select.
   const having = (condition: Sql, store: CallerStore) =>
     sql`t."id" IN (SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
   return {
     kind,
     ...(column !== undefined && { ofItems: { table, column } }),
+    ...(note !== undefined && { note }),
     read: (given, name, store) => {
       const condition = read(given, name, store)
       return condition && having(condition, store)

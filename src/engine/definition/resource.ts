@@ -44,6 +44,8 @@ interface Wire {
   changesMany?: boolean
   /** Maximum records per page (contract §8). */
   maxRecords: number
+  /** The member that gets the address of a picture, which a PUT of one and a form of its pages may have. */
+  pictureIn?: string
   fields: Fields
   /** Fields that only export and import carry. */
   privateFields?: Fields
@@ -98,6 +100,13 @@ interface Pages {
    * Fields before the first group have the record's own.
    */
   groups?: Readonly<Record<string, string>>
+  /** What fields and lists do for the shop and its customers, by path, where the label does not suffice. `description` is for programs. */
+  explains?: Readonly<Record<string, string>>
+  /**
+   * In place of `groups`, where the wire order is not that of use: headings, the groups below each, and their fields and lists with white
+   * space between. A page folds all headings but ''. What none names stands in the last group.
+   */
+  headings?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 /** How files name the records and their values. */
@@ -197,6 +206,8 @@ export const usual = {
   hidden: {},
   filters: {},
   groups: {},
+  explains: {},
+  headings: {},
   subResources: {},
   referrers: [],
   isOneByOne: false,

@@ -4,7 +4,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { JsonText, Query } from '../definition/endpoints.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
-import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
+import { isTableLink, type Link, linkedTo } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
 import type {
   ComputedSubResource,
@@ -17,7 +17,7 @@ import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, valuesIn } from './paging.ts'
 import { jsonOf, type Representation } from './representations.ts'
-import { type Choice, readByIds, readRecords, recordColumns } from './rows.ts'
+import { type Choice, linkedRows, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */
 export type Listing = RecordPage | { count: number }
@@ -137,16 +137,18 @@ export async function findOrdered(
   { filters, query }: { filters: Filters; query: Query },
   { order, behind, limit }: OrderedBy,
 ): Promise<{ readonly ids: readonly number[]; readonly next: Behind | null }> {
-  const { from, where } = choose(caller, resource, { filters }, query)
+  const { from, where, isByItems } = choose(caller, resource, { filters }, query)
   const column = sql`t.${identifier(order.column)}`
   const [operator, direction] = order.isDescending ? [sql`<`, sql`DESC`] : [sql`>`, sql`ASC`]
   const start =
     behind === null
       ? empty
       : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
+  // Few records may have such items: OFFSET 0 takes those first, in place of walking through all in their order.
   const found = await rowsInTurn<{ id: number; value: string }>(caller)`
-    SELECT t."id", to_json(${column}) #>> '{}' AS "value" FROM ${from} WHERE ${where} ${start}
-    ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
+    SELECT t."id", to_json(t."by") #>> '{}' AS "value"
+    FROM (SELECT t."id", ${column} AS "by" FROM ${from} WHERE ${where} ${start} ${isByItems ? sql`OFFSET 0` : empty}) t
+    ORDER BY t."by" ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {
@@ -229,15 +231,15 @@ export function projectionOf(
   return found
 }
 
-/** Lists the records of another service that belong to one record, with all filters of their service. */
+/** Lists the records of another service that belong to one record. */
 export async function listRelated(
   caller: Caller,
   sub: RelatedSubResource,
   id: number,
-  { query, options }: { query: Query; options: ListOptions },
+  { query, filters, options }: { query: Query; filters: Filters; options: ListOptions },
 ): Promise<Listing> {
   const other = sub.resource()
-  const { service: keptAs, reader, filters } = other
+  const { service: keptAs, reader } = other
   return list(caller, other, { keptAs, reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
@@ -340,29 +342,16 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
-  const from = sql`${identifier(table)} t`
-  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded }
-}
-
-/**
- * Reads a list restricted only by a link from the link's rows, in index order, and looks up only the records of the
- * page. With a join, PostgreSQL's statistics would decide whether to scan all records of the store. OFFSET 0 keeps the
- * look-up separate, and `storeId` hides the store's id from the planner.
- */
-function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
-  const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
-  return {
-    table: target,
-    columns: sql`l.*`,
-    from: sql`${table} l`,
-    id: sql`l.${record}`,
-    where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
-    toRecords: sql`l
-        JOIN LATERAL (SELECT ${recordColumns} FROM ${identifier(target)} t
-          WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
-    allOf: null,
-    isBounded: false,
+  const found = {
+    table,
+    columns: recordColumns,
+    from: sql`${identifier(table)} t`,
+    id: sql`t."id"`,
+    where,
+    toRecords: sql`t`,
+    allOf,
   }
+  return { ...found, isBounded, isByItems: read.isByItems }
 }
 
 /** The number of a store's records of a table, as triggers keep it: nobody walks through a store to count them. */
@@ -380,18 +369,19 @@ async function count(caller: Caller, { table, from, where, allOf }: Choice): Pro
   return row?.count ?? 0
 }
 
-/** `isBounded`: a bound or several values restrict the records, so that their ids may lie anywhere. */
+/** `isBounded`: a bound, several values or what their items are restrict the records, so that their ids may lie anywhere. */
 function queryConditions({ store }: Caller, { idParam }: Resource, filters: Filters, query: Query) {
   const conditions: Sql[] = []
-  let isBounded = false
+  let [isBounded, isByItems] = [false, false]
   const take = (filter: Filter, name: string) => {
     if (!query.has(name)) return
     const { condition, isUnion } = readFilter(filter, name, valuesIn(query, name), store)
     if (condition === null) return
     conditions.push(condition)
-    isBounded ||= filter.isBound === true || (isUnion && filter !== equalToId)
+    isByItems ||= filter.ofItems !== undefined
+    isBounded ||= isByItems || filter.isBound === true || (isUnion && filter !== equalToId)
   }
   if (!Object.hasOwn(filters, idParam)) take(equalToId, idParam)
   for (const [name, filter] of Object.entries(filters)) take(filter, name)
-  return { conditions, isBounded }
+  return { conditions, isBounded, isByItems }
 }

@@ -1,8 +1,10 @@
 import { rowsInTurn } from '../../foundation/database/client.ts'
-import { anyOf, constant, empty, identifier, type Sql, sql } from '../../foundation/database/sql.ts'
+import { anyOf, constant, empty, identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { Caller, CallerStore } from '../caller.ts'
+import type { TableLink } from '../definition/links.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Resource } from '../definition/resource.ts'
 import { readWithin } from './page-size.ts'
 import { LIMIT_DEFAULT, type PageBounds } from './paging.ts'
 import { keptFor, type Representation } from './representations.ts'
@@ -21,8 +23,10 @@ export interface Choice {
   readonly toRecords: Sql
   /** The store whose records they all are; null: only some are chosen. */
   readonly allOf: CallerStore | null
-  /** Whether bounds of numbers or dates restrict them. */
+  /** Whether bounds of numbers or dates, or what their items are, restrict them. */
   readonly isBounded: boolean
+  /** Whether what their items are restricts them. */
+  readonly isByItems: boolean
 }
 
 /**
@@ -171,6 +175,28 @@ function orderedRows({ columns, from, id, where, toRecords }: Choice, { limit, o
 
 /** Records that are looked at in the order of ids, for each one of the page. */
 const LOOKED_AT = 100
+
+/**
+ * Reads a list restricted only by a link from the link's rows, in index order, and looks up only the records of the
+ * page. With a join, PostgreSQL's statistics would decide whether to scan all records of the store. OFFSET 0 keeps the
+ * look-up separate, and `storeId` hides the store's id from the planner.
+ */
+export function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
+  const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
+  return {
+    table: target,
+    columns: sql`l.*`,
+    from: sql`${table} l`,
+    id: sql`l.${record}`,
+    where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
+    toRecords: sql`l
+        JOIN LATERAL (SELECT ${recordColumns} FROM ${identifier(target)} t
+          WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
+    allOf: null,
+    isBounded: false,
+    isByItems: false,
+  }
+}
 
 /**
  * The rows of a page. PostgreSQL takes it that what lies within bounds lies evenly among all records, and would look for a page in

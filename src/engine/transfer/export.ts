@@ -14,16 +14,17 @@ const TIMEOUT_MS = 6 * 60 * 60 * 1000
 /**
  * Writes all records of a store, or those of `ids`, as transfer lines, as of one moment, in the order of `resources` and of ids,
  * and the end line. Those of `ids` come without their ledgers. Holds one page at a time and waits for `write`; if that throws, the
- * export fails with its error.
+ * export fails with its error. `writeFirst` writes lines that stand before them, of the same moment, and returns how many.
  */
 export async function exportRecords(
   caller: Caller,
   resources: readonly Resource[],
   write: (lines: string) => Promise<void>,
   ids: readonly number[] | null = null,
+  writeFirst?: (db: Transaction) => Promise<number>,
 ): Promise<void> {
   const exportAll = async (db: Transaction) => {
-    let count = 0
+    let count = (await writeFirst?.(db)) ?? 0
     for (const resource of resources) count += await exportResource({ ...caller, db }, resource, write, ids)
     await write(`{"end":{"records":${count}}}\n`)
   }

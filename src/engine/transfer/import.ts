@@ -13,8 +13,8 @@ import { findMissing, referencesOf } from './references.ts'
 import { continueLedger, removeRecord, storeRecords } from './store.ts'
 
 /**
- * A line of a transfer file: a record with everything that belongs to it. An export consists of such lines in the order
- * of references and a final `{"end": {"records": n}}`, which distinguishes a complete file from a truncated one.
+ * A line of a transfer file: a record with everything that belongs to it. An export consists of the store's pictures
+ * (shop/pictures/transfer.ts), of such lines in the order of references, and of a final `{"end": {"records": n}}`, which distinguishes a complete file from a truncated one.
  */
 export interface TransferLine {
   service: string
@@ -50,6 +50,8 @@ export interface ImportCounts {
 
 /** Receives the progress of an import, which waits for each returned promise. */
 export interface ImportWatch {
+  /** Stores what a line has that is no record; false: it is one. A StoreFailure refuses the line. */
+  storeOther?(content: unknown): Promise<boolean>
   refused(refusal: Refusal): Promise<void> | void
   /** Of a line that is stored, and worth a look. */
   warned?(warning: Refusal): Promise<void> | void
@@ -166,9 +168,13 @@ class ImportRun {
     if (isRecord(line.content) && 'deletedId' in line.content) return this.#remove(line)
     let record: TransferRecord
     try {
+      if (await this.#watch.storeOther?.(line.content)) {
+        this.counts.stored++
+        return this.#watch.progress?.(this.counts)
+      }
       record = await readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
     } catch (error) {
-      if (!(error instanceof StoreFailure)) throw error
+      if (!(error instanceof StoreFailure) || error.code === 'unavailable') throw error
       return this.#refuse(line, error.message)
     }
     const pending = { line, record }

@@ -18,10 +18,11 @@ export interface NumberedLine {
 const LINE_BYTES_MAX = 10 * 1024 * 1024
 const NEWLINE = 10
 
-/** The lines of an NDJSON stream (UTF-8), without blank ones; buffers at most one line. */
+/** The lines of an NDJSON stream (UTF-8), without blank ones, as texts that `rewrite` returns; buffers at most one line. */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
+  rewrite = (text: string) => text,
 ): AsyncGenerator<NumberedLine> {
   let parts: Uint8Array[] = []
   let bytes = 0
@@ -32,7 +33,7 @@ export async function* readLines(
     else parts.push(part)
   }
   const takeLine = async (): Promise<NumberedLine> => {
-    const content = bytes > bytesMax ? tooLong : await parse(Buffer.concat(parts))
+    const content = bytes > bytesMax ? tooLong : await parse(Buffer.concat(parts), rewrite)
     const line = { number: ++number, bytes, content }
     parts = []
     bytes = 0
@@ -65,7 +66,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const lineBounds = { recordValuesMax: 1_000_000, valuesMax: 1_000_000 }
 
 /** Undefined for a blank line. */
-async function parse(bytes: Buffer): Promise<unknown> {
+async function parse(bytes: Buffer, rewrite: (text: string) => string): Promise<unknown> {
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -74,7 +75,7 @@ async function parse(bytes: Buffer): Promise<unknown> {
   }
   if (text.trim() === '') return undefined
   try {
-    return await parseJson(text, 'The line', lineBounds)
+    return await parseJson(rewrite(text), 'The line', lineBounds)
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
     return error.message.startsWith('Invalid JSON') ? refused('', 'The line is not valid JSON') : error

@@ -180,13 +180,12 @@ function datesOf(locale: string) {
     second: ofInstants({ ...toTheMinute, second: '2-digit' }),
     /** Formats a record's date, which is in the store's zone, like `date`. Returns text that is not a date unchanged. */
     recordDate: recordDateBy(date),
-    /** The same for a list, whose dates are all in the store's zone: such as `Mar 10, 2026, 4:05 PM`. */
-    briefDate: recordDateBy(brief),
+    /** Such as `Mar 10, 2026, 4:05 PM`, for pages of a store, whose dates are all in its zone. */
+    briefDate: brief,
+    /** The same for a record's date. */
+    briefRecordDate: recordDateBy(brief),
     /** Formats a date that a person typed, such as `Mar 10, 2026`. Returns text that is not a date unchanged. */
-    day: (text: string) => {
-      const read = readDate(text, 'UTC')
-      return read === null ? text : dayOf(read.instant)
-    },
+    day: (text: string) => recordDateBy(dayOf)(text, 'UTC'),
     /** Formats a day such as `2026-03-10` as `Mar 10`. */
     shortDay: ofDays({ month: 'short', day: 'numeric' }),
     /** Formats a month such as `2026-03` as `March 2026`. */

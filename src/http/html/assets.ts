@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { readLogo } from '../../access/stores/logo.ts'
+import { readFormerLogo } from '../../access/stores/logo.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import { WIDTHS } from '../../foundation/pictures/bounds.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -18,7 +18,7 @@ const own = new URL('./assets/', import.meta.url)
 const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))
 
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' } as const
-const names = ['app.css', 'print.css', 'app.js', 'editor.js', 'docs.css', 'docs.js', 'icon.svg'] as const
+const names = ['app.css', 'icons.css', 'print.css', 'app.js', 'editor.js', 'docs.css', 'docs.js', 'icon.svg'] as const
 const files: ReadonlyMap<string, URL> = new Map([
   ['pico.css', new URL('pico.min.css', pico)],
   ...names.map((name) => [name, new URL(name, own)] as const),
@@ -44,7 +44,7 @@ export function assetRoutes(
   pagesFor(app, 'anyone').get('/logo/:storeId/:version', async ({ params }, reply) => {
     const version = textIn(params, 'version')
     const isTime = /^\d{1,15}$/.test(version)
-    const found = isTime ? await readLogo(services, readIds(params, 'storeId').storeId, Number(version)) : null
+    const found = isTime ? await readFormerLogo(services, readIds(params, 'storeId').storeId, Number(version)) : null
     if (found === null) throw new StoreFailure('not-found', 'There is no such logo', { field: 'version' })
     // What is at an address never changes.
     reply.header('cache-control', 'public, max-age=31536000, immutable').type(found.type)

@@ -126,9 +126,12 @@ function methodsWith(app: FastifyInstance, config: PagesConfig) {
      * shown again with the problem.
      */
     form: (path: string, ...functions: Parameters<typeof asForm>) => post(path, asForm(...functions)),
-    /** The same for a form with a file, in the scope of `takeUploads`: `carryOut` receives it (upload.ts). */
+    /** The same for a form with a file: `carryOut` receives it (upload.ts). */
     upload: (path: string, ...functions: Parameters<typeof asForm>) =>
-      app.post(path, { config: uploadConfig }, asForm(...functions)),
+      app.register(async (scope) => {
+        scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload))
+        scope.post(path, { config: uploadConfig }, asForm(...functions))
+      }),
   }
 }
 

@@ -1,8 +1,10 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { PICTURE_BYTES_MAX } from '../../foundation/pictures/bounds.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type PictureServices, storePicture } from '../../shop/pictures/pictures.ts'
 import { type Form, isUpload } from './request.ts'
 
 declare module 'fastify' {
@@ -27,14 +29,6 @@ const FIELDS_MAX = 5
 const FILE_NAME_LENGTH_MAX = 200
 /** How much more is read and discarded: a browser that is still sending would miss the answer. */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024
-
-/** Lets the routes of `app` receive forms with a file. */
-export function takeUploads(app: FastifyInstance): void {
-  app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
-    if (isUpload(request)) done(null, payload)
-    else done(new StoreFailure('unsupported-media-type', 'This address takes no files', { field: 'Content-Type' }))
-  })
-}
 
 /**
  * Hands the file of a form over while it arrives, after checking the form's token, which has to stand before it. Rejects when `use`
@@ -69,6 +63,18 @@ export async function receiveFile<T>(
   } finally {
     await arrived
   }
+}
+
+/** Receives the picture of a form, stores it, and hands over its path. Throws as `receiveFile` and `storePicture` do. */
+export function receivePicture<T>(
+  reply: FastifyReply,
+  services: PictureServices,
+  storeId: number,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  return receiveFile(reply, PICTURE_BYTES_MAX, async ({ bytes }) => {
+    return use(await storePicture(services, storeId, Buffer.concat(await Array.fromAsync(bytes)), 'file'))
+  })
 }
 
 /** Reads the body as a form: `begun` is its file, `arrived` its end, `fields` what has come. What goes wrong with the file ends `lent`. */

@@ -27,7 +27,7 @@ export const pictureRoutes = [
     answers: { 200: many('What became of it.', fetched) },
     run: async (
       { ids, body },
-      services: Pick<FetchServices, 'db' | 'secrets' | 'now' | 'files' | 'decoder' | 'outbound'>,
+      services: Pick<FetchServices, 'db' | 'secrets' | 'now' | 'files' | 'decoder' | 'outbound' | 'config'>,
     ) => {
       const { Path: path, Address: address } = body()
       await storeById(services.db, ids.id)

@@ -6,10 +6,13 @@ import type { Caller } from '../../engine/caller.ts'
 import { exportRecords } from '../../engine/transfer/export.ts'
 import { type ImportWatch, importRecords } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
-import type { Db } from '../../foundation/database/client.ts'
+import type { Db, Transaction } from '../../foundation/database/client.ts'
+import type { Files } from '../../foundation/files/files.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
+import type { PictureServices } from '../../shop/pictures/pictures.ts'
+import { exportPictures, takePictures } from '../../shop/pictures/transfer.ts'
 import { transferredResources } from '../../shop/registry.ts'
 import type { CallerServices } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
@@ -59,7 +62,7 @@ const recordLines: BodyType<Readable, unknown> = {
   read: ({ body }) => body as Readable,
 }
 
-export interface TransferServices extends CallerServices {
+export interface TransferServices extends CallerServices, PictureServices {
   backgroundDb: Db
 }
 
@@ -101,7 +104,7 @@ export const transferRoutes = [
       }
       const caller = await transferCaller(services, ids.id)
       const file = new PassThrough()
-      begin(services, () => runExport(caller, { file, query }, request))
+      begin(services, () => runExport(caller, { file, query, files: services.files }, request))
       request.caller = caller
       return reply.type(NDJSON).send(file)
     },
@@ -123,7 +126,8 @@ export const transferRoutes = [
       const caller = await transferCaller(services, ids.id)
       const report = new PassThrough({ highWaterMark: REPORT_BYTES })
       const raising = query.events === 'true'
-      begin(services, () => runImport(caller, { lines: sent, report, raising }, request))
+      const pictures = takePictures({ ...services, db: services.backgroundDb }, ids.id)
+      begin(services, () => runImport(caller, { lines: sent, report, raising }, pictures, request))
       request.caller = caller
       return reply.type(NDJSON).send(report)
     },
@@ -147,12 +151,16 @@ function notNdjson() {
 /** Truncates the file on any error: without its end line it is recognizably incomplete. */
 async function runExport(
   caller: Caller,
-  { file, query: { service, ids } }: { file: PassThrough; query: z.output<typeof exportQuery> },
+  { file, query, files }: { file: PassThrough; query: z.output<typeof exportQuery>; files: Files },
   { log }: FastifyRequest,
 ): Promise<void> {
   try {
+    const { service, ids = null } = query
     const wanted = transferredResources.filter((resource) => service === undefined || resource.service === service)
-    await exportRecords(caller, wanted, (lines) => writeText(file, lines), ids)
+    const write = (lines: string) => writeText(file, lines)
+    const writeFirst = async (db: Transaction) =>
+      service === undefined ? exportPictures(db, files, caller.store.id, write) : 0
+    await exportRecords(caller, wanted, write, ids, writeFirst)
     file.end()
   } catch (error) {
     if (file.destroyed) log.info('the export ended with its client')
@@ -170,6 +178,7 @@ const PROGRESS_INTERVAL_MS = 500
 async function runImport(
   caller: Caller,
   { lines: body, report, raising }: { lines: Readable; report: PassThrough; raising: boolean },
+  pictures: ReturnType<typeof takePictures>,
   { log, raw }: FastifyRequest,
 ): Promise<void> {
   let shownAtMs = 0
@@ -185,13 +194,15 @@ async function runImport(
   }
   const watch: ImportWatch = {
     progress,
+    storeOther: pictures.store,
     refused: (refused) => write({ refused }),
     warned: (warned) => write({ warned }),
   }
   try {
     // The first line sends the response's headers.
     void write({ progress: { lines: 0, stored: 0 } })
-    const counts = await importRecords(caller, transferredResources, readLines(body), watch, { raising })
+    const lines = readLines(body, undefined, pictures.rewrite)
+    const counts = await importRecords(caller, transferredResources, lines, watch, { raising })
     await write({ done: counts })
     log.info({ storeId: caller.store.id, ...counts }, 'import')
   } catch (error) {

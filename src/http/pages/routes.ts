@@ -4,7 +4,6 @@ import type { MailServices } from '../../access/mail/write.ts'
 import type { SignUpServices } from '../../access/people/accounts.ts'
 import type { ResetServices } from '../../access/people/reset.ts'
 import type { SignInServices } from '../../access/people/sign-in.ts'
-import type { PictureServices } from '../../shop/pictures/pictures.ts'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
@@ -24,7 +23,7 @@ import { changeStorePages } from './people/change-store.ts'
 import { administration, developerPages, signUpPages } from './people/sign-in.ts'
 import { type StartPageServices, startPage } from './people/start-page.ts'
 import { developerTokenRoutes, merchantTokenRoutes } from './people/tokens.ts'
-import { servicePages } from './records/routes.ts'
+import { type PagesOfPictures, servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
 import { customerPages } from './shop/customers/routes.ts'
@@ -55,7 +54,7 @@ export const developerRoutes = [
   ...developerTokenRoutes,
 ]
 
-type AdminServices = PictureServices &
+type AdminServices = PagesOfPictures &
   CartApiServices &
   CsvServices &
   Subscribing &

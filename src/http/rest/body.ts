@@ -21,7 +21,7 @@ export function receiveBodies(app: FastifyInstance): void {
     const bytes = await receiveBytes(payload, bodyLimit ?? 0)
     if (bytes.length === 0) return null
     const { 'content-type': contentType = '' } = request.headers
-    const mayBePicture = request.method === 'POST' && request.routeOptions.config.takesPicture
+    const mayBePicture = request.method === request.routeOptions.config.takesPicture
     if (mayBePicture && isPictureType(mediaTypeOf(contentType))) return readPictureBody(contentType, bytes)
     const format = formatOf(request.headers)
     // It waits for its turn to be read, too.

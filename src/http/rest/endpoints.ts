@@ -80,7 +80,7 @@ function recordEndpoints(resource: Resource): Endpoint[] {
   const privileges = [resource.privilege]
   const update = (many: boolean) =>
     changing(resource, {
-      takes: { type: resource, mode: 'update', many },
+      takes: { type: resource, mode: 'update', many, takesPicture: !many && resource.pictureIn !== undefined },
       gives: { kind: 'results', key, change: 'updated' },
       changeOf: ({ id, format, handling }, body) => {
         return { kind: 'update', body, handling, shownAs: shownAs[format], ...(!many && { id }) }
@@ -230,8 +230,10 @@ function projectedEndpoints(
 /** Requires both privileges, because the records belong to another service. */
 function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResource): Endpoint {
   const type = sub.resource()
-  const GET = listing({ ...type, type }, async (call, options) =>
-    ofRecord(call, resource, await listRelated(call.caller, sub, call.id, { query: call.query, options })),
+  // The address has said it.
+  const { [resource.idParam]: _, ...filters } = type.filters
+  const GET = listing({ ...type, type, filters }, async (call, options) =>
+    ofRecord(call, resource, await listRelated(call.caller, sub, call.id, { query: call.query, filters, options })),
   )
   const privileges = [resource.privilege, type.privilege]
   return { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET } }

@@ -10,8 +10,8 @@ import { type PictureServices, storePicture } from '../../shop/pictures/pictures
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a POST may have a picture in the place of a record. */
-    takesPicture?: boolean
+    /** The method that may have a picture in the place of a record. */
+    takesPicture?: 'POST' | 'PUT'
   }
 }
 
@@ -25,9 +25,9 @@ export function isPictureType(mediaType: string): boolean {
 
 /** Reads a body that is a picture, or a form whose file is one and whose fields are members of the record. */
 export async function readPictureBody(contentType: string, bytes: Buffer): Promise<Body> {
-  if (!/^multipart\//i.test(contentType)) return bodyOf(bytes, {})
+  if (!/^multipart\//i.test(contentType)) return bodyOf(bytes, {}, '')
   const members: Record<string, string> = {}
-  const files: Buffer[] = []
+  const files: (readonly [Buffer, string])[] = []
   let isCut = false
   try {
     const limits = { files: 1, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX }
@@ -37,9 +37,9 @@ export async function readPictureBody(contentType: string, bytes: Buffer): Promi
       isCut ||= isValueCut
     })
     for (const limit of ['filesLimit', 'fieldsLimit'] as const) parser.on(limit, () => (isCut = true))
-    parser.on('file', (_name, file) => {
+    parser.on('file', (name, file) => {
       const chunks: Buffer[] = []
-      file.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => files.push(Buffer.concat(chunks)))
+      file.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => files.push([Buffer.concat(chunks), name]))
     })
     await pipeline(Readable.from([bytes]), parser)
   } catch {
@@ -49,23 +49,28 @@ export async function readPictureBody(contentType: string, bytes: Buffer): Promi
   if (file === undefined || isCut) {
     throw new StoreFailure('malformed-body', `The form must have one file and at most ${FIELDS_MAX} short fields`)
   }
-  return bodyOf(file, members)
+  const [picture, part] = file
+  return bodyOf(picture, members, part)
 }
 
 /** An Idempotency-Key compares the text. The boundary of a form differs from one attempt to the next. */
-function bodyOf(bytes: Buffer, members: Readonly<Record<string, string>>): Body {
-  const text = createHash('sha256').update(JSON.stringify(members)).update(bytes).digest('hex')
-  return { format: 'json', text, picture: { bytes, members } }
+function bodyOf(bytes: Buffer, members: Readonly<Record<string, string>>, part: string): Body {
+  const text = createHash('sha256')
+    .update(JSON.stringify([members, part]))
+    .update(bytes)
+    .digest('hex')
+  return { format: 'json', text, picture: { bytes, members, part } }
 }
 
 /** Stores the picture of a body, and returns the record that says its address. */
 export async function recordOfPicture(
-  services: PictureServices & { readonly config: { readonly publicUrl: string } },
+  services: PictureServices,
   { store }: Pick<Caller, 'store'>,
-  { bytes, members }: NonNullable<Body['picture']>,
+  { bytes, members, part }: NonNullable<Body['picture']>,
   taken: Taken | undefined,
 ): Promise<object> {
-  const [member = ''] = taken?.type.fields.entries.find(([, field]) => 'isImage' in field && field.isImage) ?? []
+  const all = taken?.type.fields.entries.filter(([, field]) => 'isImage' in field && field.isImage) ?? []
+  const [member = ''] = all.find(([name]) => name.toLowerCase() === part.toLowerCase()) ?? all[0] ?? []
   if (bytes.length > PICTURE_BYTES_MAX) {
     throw new StoreFailure('body-too-large', `The picture is larger than ${PICTURE_BYTES_MAX / 1024 ** 2} MB`)
   }

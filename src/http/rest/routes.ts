@@ -104,12 +104,14 @@ function parametersOf(endpoint: Endpoint, resource: Resource, endpoints: readonl
 
 /** Registers all methods, so that the refusal of one that the address does not take names those that it does. */
 function addEndpoint(app: FastifyInstance, services: RestServices, served: Served): void {
-  const allowed = allowedMethods(served.endpoint.operations)
+  const { operations } = served.endpoint
+  const allowed = allowedMethods(operations)
   const admit = admission(services, served.endpoint)
+  const takesPicture = (['POST', 'PUT'] as const).find((method) => operations[method]?.takes?.takesPicture)
   app.route({
     method: app.supportedMethods,
     url: served.url,
-    config: { takesPicture: served.endpoint.operations.POST?.takes?.takesPicture ?? false },
+    config: takesPicture ? { takesPicture } : {},
     onRequest: [
       // A preflight carries no credentials, so it is answered before authentication and counts in no bucket.
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),

@@ -10,24 +10,25 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 export interface PictureServices extends DataServices {
   readonly files: Files
   readonly decoder: Pick<Decoder, 'decode'>
+  readonly config: { readonly publicUrl: string }
 }
 
 const PICTURES_MAX = 100_000
 const STORE_BYTES_MAX = 20 * 1024 ** 3
 
-const NAME = /\/files\/(\d+)\/([\w-]{22})\//
+export const NAME = /\/files\/(\d+)\/([\w-]{22})\//
 
 /**
  * Stores a picture and returns its path, which begins with `/files/`: the same for the same content. What no text says within a day goes
- * again. Throws (400) for a file that is no picture, named `field`, and `limit-reached` where the store has too many.
+ * again. An import gives the name that the picture had. Throws (400) for a file that is no picture, named `field`, and `limit-reached` where the store has too many.
  */
 export async function storePicture(
   { db, now, files, decoder }: PictureServices,
   storeId: number,
   sent: Uint8Array,
   field: string,
+  name = createHash('sha256').update(sent).digest().toString('base64url', 0, 16),
 ): Promise<string> {
-  const name = createHash('sha256').update(sent).digest().toString('base64url', 0, 16)
   const key = { storeId_name: { storeId, name } }
   const at = now()
   // The daily look leaves it for a day, also where it is about to delete it.
@@ -68,7 +69,7 @@ export async function thumbnailsAt({ db, store }: Pick<Caller, 'db' | 'store'>, 
   return new Map(found.map(({ path, name }) => [path, `/files/${store.id}/${name}/${THUMBNAIL_WIDTH}`]))
 }
 
-function pathOf(storeId: number, name: string): string {
+export function pathOf(storeId: number, name: string): string {
   return `/files/${storeId}/${name}/${WIDTHS[0]}`
 }
 

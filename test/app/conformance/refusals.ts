@@ -185,7 +185,8 @@ export function unacceptableBodies({ method, address, scene, place, path }: Oper
   })
 
   status({ method, address }, 415, ' for a body of another media type', async () => {
-    const form = address.endsWith('/Images') ? 'application/pdf' : 'multipart/form-data; boundary=x'
+    const takesPictures = /\/Images$|^\/(Category|Manufacturers)\/\{\w+\}$/.test(address)
+    const form = takesPictures ? 'application/pdf' : 'multipart/form-data; boundary=x'
     const types = ['text/plain', 'application/x-www-form-urlencoded', form, 'nonsense']
     for (const [index, contentType] of types.entries()) {
       const dialect = dialectAt(index)

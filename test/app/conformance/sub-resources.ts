@@ -82,7 +82,10 @@ function related(resource: Resource, stage: () => Stage, name: string, sub: Rela
   const { service } = resource
   const other = sub.resource()
   const fixture = fixtureOf(other)
-  const examples = Object.entries(fixture.filters as Record<string, FilterExample>)
+  // All of the list belong to the record that its address names.
+  const examples = Object.entries(fixture.filters as Record<string, FilterExample>).filter(
+    ([filter]) => filter !== resource.idParam,
+  )
   let owner: number
   let a: number
   let b: number
@@ -90,6 +93,7 @@ function related(resource: Resource, stage: () => Stage, name: string, sub: Rela
   beforeAll(async () => {
     const { server, home } = stage()
     const ground = { server, resource: other, fixture }
+    await fixture.prepare?.(home)
     owner = await newRecord(stage(), home, fixtureOf(resource).minimal(nextSeed('odd')))
     a = await newRecord(ground, home, { ...fixture.a, ...belonging(resource, name, owner) })
     server.clock.ms += 24 * HOUR_MS

@@ -6,7 +6,7 @@ import { memberWith } from '../../app/shop/staff/fixture.ts'
 import type { TestPerson } from '../../support/person.ts'
 import { memberIn } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
-import type { Stage } from './browser.ts'
+import type { ListeningServer as Stage } from './browser.ts'
 
 /** A word that finds no place in a line of a phone. */
 const long = 'x'.repeat(60)

@@ -22,7 +22,7 @@ const pages = {
     ...under('/admin', 'categories/tree search?q=lamp orders orders/{partlyShippedId}'),
     ...under('/admin', 'orders/{partlyShippedId}/packing-slip?shipment={parcelId} products'),
     ...under('/admin', 'products?pricefrom=much products/2 products/1/delete products/new category/2'),
-    ...under('/admin', 'customers/2 customers/1/sign-in-link reports?by=product&period=this-year history'),
+    ...under('/admin', 'customers/2 customers/1/sign-in-link reports reports?by=product&period=this-year history'),
     ...under('/admin', 'records csv products/csv webhooks settings people people/{userId}/remove'),
     ...under('/admin', 'people/roles/{roleId} audit outbox outbox/{mailId}'),
     ...under('/admin/orders/1', 'invoice shipments/0 lines addresses payments'),
@@ -107,14 +107,14 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     'a refused form begins with all that is wrong, which has the focus and leads to each field, JavaScript: %s',
     async (javaScriptEnabled) => {
       const page = await stage.visit(owner, { javaScriptEnabled })
-      await page.goto('/admin/products/1/edit')
+      await page.goto('/admin/products/1/prices')
       await page.getByLabel('Price', { exact: true }).fill('much')
       await page.getByLabel('Cost', { exact: true }).fill('little')
       await page.getByRole('button', { name: 'Save' }).click()
       const alert = page.getByRole('alert')
       await alert.waitFor()
       expect(await page.title()).toMatch(/^Error: /)
-      expect(await alert.getByRole('link').allTextContents()).toEqual(['Cost', 'Price'])
+      expect(await alert.getByRole('link').allTextContents()).toEqual(['Price', 'Cost'])
       expect(await page.locator('.failure:focus').count()).toBe(1)
       await alert.getByRole('link', { name: 'Price' }).click()
       expect(await page.locator('[id="SKUInfo.Price"]:focus').inputValue()).toBe('much')
@@ -218,13 +218,13 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     })`)
     expect(back).toEqual(editors.map(({ canonical }) => canonical))
 
-    await page.locator('.area').click()
+    await page.locator('[data-source="Description"] .area').click()
     await page.keyboard.press('Control+Home')
     await page.keyboard.type('Fresh: ')
     await page.keyboard.press('Control+End')
     await page.keyboard.press('Enter')
     await page.keyboard.type('Two & <three>')
-    await page.getByRole('button', { name: 'Edit the source' }).click()
+    await page.getByRole('button', { name: 'Edit the source' }).last().click()
     await page.getByRole('button', { name: 'Edit as it looks' }).click()
     await page.locator('.area li').last().waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
@@ -279,6 +279,17 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     await page.getByText('1 changed, 0 added.').waitFor()
   })
 
+  test('a link of the index opens what is folded, and all of it is sound', async () => {
+    const page = await stage.visit(owner)
+    await page.goto('/admin/products/2')
+    const index = page.getByRole('navigation', { name: 'On this page' })
+    for (const name of ['In the shop', 'Search engines', 'Feeds', 'Shipping and', 'Rarely needed']) {
+      await index.getByRole('link', { name }).click()
+    }
+    expect(await page.locator('details.fold:not([open])').count()).toBe(0)
+    await inspect(page, 'product-unfolded')
+  })
+
   test('documents are printed without what leads elsewhere', async () => {
     const page = await stage.visit(owner)
     await page.goto('/admin/orders/1/invoice')
@@ -289,7 +300,7 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
 
   test.each([
     ['/admin/orders?columns=InvoiceNumber&columns=OrderDate&columns=payment', /AB-1000/, ['Date', 'Payment']],
-    ['/admin/products', /LAMP/, ['Name', 'Cost', 'Price', 'On sale', 'Stock']],
+    ['/admin/products?columns=SKUInfo.SKU&columns=SKUInfo.Price&columns=SKUInfo.Stock', /LAMP/, ['Price', 'Stock']],
   ])(
     'on a phone the rows of %s are cards, with all of them below one another and in view',
     async (...[address, row, seen]) => {
@@ -313,17 +324,23 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     await page.goto('/admin/orders')
     const card = page.getByRole('row', { name: /AB-1000/ })
     expect((await card.boundingBox())?.height).toBeLessThan(150)
-    const bar = page.getByRole('group', { name: 'With the chosen orders' })
-    expect(await bar.isVisible()).toBe(false)
+    const bar = page.getByRole('group', { name: /chosen/ })
+    const isInSight = async () => {
+      const { y, height } = (await bar.boundingBox()) ?? { y: 780, height: 0 }
+      return y + height <= 781
+    }
+    expect(await isInSight()).toBe(false)
     await card.getByRole('checkbox').check()
-    expect(await bar.getByRole('button', { name: 'Print packing slips' }).isVisible()).toBe(true)
-    expect(await bar.locator('[data-count]').textContent()).toBe('1')
+    expect(await isInSight()).toBe(true)
+    expect((await bar.boundingBox())?.height).toBeLessThan(260)
+    expect(await bar.getByText('1 chosen').isVisible()).toBe(true)
     await inspect(page, 'orders-ticked')
     const every = page.getByLabel('Choose all of this page')
     await every.check()
     await every.uncheck()
-    expect(await bar.isVisible()).toBe(false)
+    expect(await bar.getByText('With what is chosen').isVisible()).toBe(true)
     await every.check()
+    expect(await bar.getByText(/^\d+ chosen$/).isVisible()).toBe(true)
     await page.getByLabel('Change the status to').selectOption('5')
     await page.getByRole('button', { name: 'Change status…' }).click()
     const change = page.getByRole('button', { name: /^Change .*orders$/ })
@@ -444,7 +461,7 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     const page = await stage.visit(owner)
     await page.goto('/admin/products/1/edit')
     await page.locator('[name="ManufacturerID"]').fill('alder')
-    await page.getByRole('textbox', { name: 'Short description' }).fill('typed')
+    await page.locator('[id="SKUInfo.Name"]').fill('typed')
     await page.getByRole('button', { name: 'Look up the Manufacturer' }).click()
     await page.getByText('What fits “alder”').waitFor()
     await inspect(page, 'product-choices')
@@ -452,7 +469,7 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     await page.getByLabel('Name', { exact: false }).first().press('Enter')
     await page.getByText('The changes are saved.').waitFor()
     const [product] = (await shop.call('GET', '/Products/1')).json()
-    expect(product).toMatchObject({ ManufacturerID: 2, ShortDescription: 'typed' })
+    expect(product).toMatchObject({ ManufacturerID: 2, SKUInfo: { Name: 'typed' } })
   })
 })
 

@@ -8,6 +8,7 @@ import { migrate } from '../../../src/foundation/database/migrations.ts'
 import { queryOf } from '../../../src/foundation/database/query.ts'
 import { openSnapshot } from '../../../src/foundation/database/snapshot.ts'
 import { startEmbedded } from '../../../src/foundation/embedded/embedded.ts'
+import { diskFiles } from '../../../src/foundation/files/disk.ts'
 import { StartupError } from '../../../src/foundation/process/startup-error.ts'
 import { writeWholeFile } from '../../../src/foundation/process/whole-file.ts'
 import { createSecrets } from '../../../src/foundation/values/secrets.ts'
@@ -18,11 +19,13 @@ import { restoreBackup } from '../../../src/operations/installation/backup/resto
 import { copyLine, ROWS_END } from '../../../src/operations/installation/backup/rows.ts'
 import { findSequences, findTables } from '../../../src/operations/installation/backup/tables.ts'
 import { writeBackup } from '../../../src/operations/installation/backup/write.ts'
+import { storePicture } from '../../../src/shop/pictures/pictures.ts'
 import { exportOf, operator } from '../../app/engine/transfer/fixture.ts'
 import { openReceiver } from '../../app/shop/webhooks/dispatch-receiver.ts'
 import { openClient } from '../../support/client.ts'
 import { contentsOf, schemaOf } from '../../support/contents.ts'
 import { createDatabase } from '../../support/database.ts'
+import { filled as picture } from '../../support/pictures.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { fillDatabase, openDatabase } from './filled-database.ts'
@@ -110,6 +113,22 @@ describe('a backup that is restored', () => {
       expect(await contentsOf(url)).toEqual(before)
       expect(await schemaOf(url)).toEqual(await schemaOf(filled.url))
     })
+  })
+
+  test('has the files of pictures, where the settings say that they lie', async () => {
+    const [from, to] = [join(folder, 'files'), join(folder, 'restored')]
+    const services = { ...server.services, files: diskFiles(from) }
+    await storePicture(services, shop.store.id, await picture(40, 20).png().toBuffer(), 'file')
+    const own = join(folder, 'pictures.backup')
+    expect(await start('backup', filled.url, [own], { FILES_DIR: from }).exited).toBe(0)
+    await inNewDatabase(async (url) => {
+      expect(await start('restore', url, [own], { FILES_DIR: to }).exited).toBe(0)
+    })
+    const names = readdirSync(join(from, `${shop.store.id}`))
+    const bytesIn = (place: string) =>
+      names.map((name) => readFileSync(join(place, `${shop.store.id}`, name), 'latin1'))
+    expect([names.length, bytesIn(to)]).toEqual([8, bytesIn(from)])
+    await server.services.db.picture.deleteMany()
   })
 
   test('exports the same stores, and takes the same tokens and changes', async () => {

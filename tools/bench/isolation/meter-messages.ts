@@ -37,6 +37,8 @@ export interface Metered {
   /** Changes that were never notified within the time. */
   readonly missing: number
   readonly serverRssMb: number
+  /** Of the process that decodes pictures; 0: there was none. */
+  readonly decoderRssMb: number
   /** Shared memory counts once. */
   readonly postgresMb: number
 }

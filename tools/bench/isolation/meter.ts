@@ -64,7 +64,7 @@ function start(plan: MeterPlan): Running {
   // Whoever comes anew must be served too.
   const single = new Pool(plan.origin, { ...limits, connections: 1 })
   const startedAt = monotonicMs()
-  const memory = { serverRssMb: 0, postgresMb: 0 }
+  const memory = { serverRssMb: 0, decoderRssMb: 0, postgresMb: 0 }
   const samples: Record<StreamName, Sample[]> = { read: [], change: [], healthz: [], readyz: [] }
   let isOver = false
   changedAt.clear()
@@ -81,6 +81,8 @@ function start(plan: MeterPlan): Running {
   const weigh = async () => {
     for (; !isOver; await sleep(MEMORY_EVERY_MS)) {
       memory.serverRssMb = Math.max(memory.serverRssMb, numberIn(`/proc/${plan.serverPid}/status`, 'VmRSS') / 1024)
+      const children = childrenOf(plan.serverPid).map((pid) => numberIn(`/proc/${pid}/status`, 'VmRSS') / 1024)
+      memory.decoderRssMb = Math.max(memory.decoderRssMb, ...children)
       memory.postgresMb = Math.max(memory.postgresMb, postgresMb(plan.postgresPid))
     }
   }

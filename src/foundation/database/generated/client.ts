@@ -48,7 +48,7 @@ export { Prisma }
 export type Store = Prisma.StoreModel
 /**
  * Model StoreLogo
- * The logo of a store, for its documents and its customers' pages.
+ * The logo of a store as servers of 0.3.0 set it. While there is one, it is newer than the picture.
  */
 export type StoreLogo = Prisma.StoreLogoModel
 /**

@@ -1,6 +1,6 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
 // products of a new order in place, sending pictures and putting them in order, offering records while somebody types, following
-// work in progress, printing, choosing all of a page, what can be done with what is chosen, closing menus, asking before what was
+// work in progress, printing, choosing all of a page, counting what is chosen, unfolding, closing menus, asking before what was
 // typed is lost, and passkeys, which only a script can ask for. What it says stands in attributes of the page, in the reader's language.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
@@ -383,10 +383,10 @@ async function renewPart(part) {
 
 follow()
 
-// A form with data-drop sends the files that are chosen, or dropped on it, one after the other, and shows how far it is.
+// A form with data-drop sends the files that are chosen, or dropped on it, one after the other, and shows how far it is; of data-drop="one", the first.
 for (const form of document.querySelectorAll('form[data-drop]')) {
   const input = form.querySelector('input[type=file]')
-  input.multiple = true
+  input.multiple = form.dataset.drop === 'many'
   form.addEventListener('dragover', (event) => {
     event.preventDefault()
     form.classList.add('over')
@@ -395,7 +395,7 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
   form.addEventListener('drop', (event) => {
     event.preventDefault()
     form.classList.remove('over')
-    sendFiles(form, [...event.dataTransfer.files])
+    sendFiles(form, [...event.dataTransfer.files].slice(0, input.multiple ? undefined : 1))
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -453,6 +453,7 @@ for (const button of document.querySelectorAll('button[data-print]')) {
 // One box for all boxes of a form that have a name.
 for (const part of document.querySelectorAll('[data-choose]')) {
   part.hidden = false
+  if (part.previousElementSibling) part.previousElementSibling.hidden = true
   const all = part.querySelector('input')
   const boxes = [...part.closest('form').querySelectorAll(`input[type=checkbox][name=${part.dataset.choose}]`)]
   const show = () => {
@@ -467,23 +468,27 @@ for (const part of document.querySelectorAll('[data-choose]')) {
   window.addEventListener('pageshow', show)
 }
 
-// What can be done with the rows that are ticked is there while some are, at the lower edge of the window.
-for (const bar of document.querySelectorAll('[data-chosen]')) {
-  const form = bar.closest('form')
-  const count = bar.querySelector('[data-count]')
+// How many rows are ticked, beside what can be done with them. Of everything that matches, the box itself says how many.
+for (const part of document.querySelectorAll('[data-counted]')) {
+  const form = part.closest('form')
+  const text = part.textContent
   const show = () => {
-    const chosen = form.querySelectorAll(`input[type=checkbox][name=${bar.dataset.chosen}]:checked`).length
-    // Of everything that matches, the box itself says how many.
-    const isAll = form.querySelector('input[name=all]:checked') !== null
-    bar.hidden = chosen === 0 && !isAll
-    count.textContent = chosen.toLocaleString(document.documentElement.lang)
-    count.parentElement.hidden = isAll
+    const count = form.querySelectorAll(`input[type=checkbox][name=${part.dataset.counted}]:checked`).length
+    part.textContent = text.replace('{count}', count.toLocaleString(document.documentElement.lang))
+    part.hidden = count === 0 || form.querySelector('input[name=all]:checked') !== null
+    part.previousElementSibling.hidden = !part.hidden
   }
-  bar.classList.add('sticks')
   form.addEventListener('change', show)
   window.addEventListener('pageshow', show)
-  show()
 }
+
+// A link to a folded part of a page opens it.
+function unfold() {
+  const fold = document.getElementById(location.hash.slice(1))?.closest('details')
+  if (fold) fold.open = true
+}
+window.addEventListener('hashchange', unfold)
+unfold()
 
 // A form with data-passkey creates a passkey or gets one, and sends what the browser made of it. It is shown only where that works.
 for (const form of document.querySelectorAll('form[data-passkey]')) {

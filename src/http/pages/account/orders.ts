@@ -27,6 +27,7 @@ import { readIds, wholeNumber } from '../../server/json/parameters.ts'
 import { type Chip, paymentChips, statusName } from '../records/order-words.ts'
 import { returnsOf } from '../shop/orders/returns.ts'
 import { creditNoteOf, noteOf, slipPage } from '../shop/orders/slips.ts'
+import { readThumbnails } from '../shop/products/thumbnails.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -91,11 +92,12 @@ export async function orderPage(order: ShownOrder): Promise<HtmlPage> {
   const { db, store } = caller
   const payments = record.TransactionList.filter((transaction) => effectIn(transaction) === 'paid')
   const isPaidAlone = payments.length === record.TransactionList.length
-  const [logo, { returns }, refunds, taxes] = await Promise.all([
+  const [logo, { returns }, refunds, taxes, thumbnailOf] = await Promise.all([
     readLogoAddress(db, store.id),
     returnsOf(caller, order.id),
     isPaidAlone ? [] : readRefunds(caller, order.id),
     readStatedTaxes(caller, [order.id]),
+    readThumbnails(caller, order.lines),
   ])
   return {
     template: '/pages/account/order',
@@ -105,6 +107,7 @@ export async function orderPage(order: ShownOrder): Promise<HtmlPage> {
       tax: taxes.get(order.id),
       store,
       logo,
+      thumbnailOf,
       returns: returns.toReversed(),
       payments,
       refunds: refunds.map((refund) => noteOf(record, refund, store.currency)),

@@ -20,7 +20,7 @@ import { readIds } from '../../server/json/parameters.ts'
 import { digest } from '../../server/requests/compression.ts'
 import type { PageRequest, RecordRequest, Sent } from './request.ts'
 
-type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form'>
+type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form' | 'upload'>
 
 /** Shows a page, of which `reply` is for what only a header says. */
 export type Show<Asked> = (asked: Asked, reply: FastifyReply) => HtmlPage | Promise<HtmlPage>
@@ -112,19 +112,24 @@ function framed<Asked extends PageRequest>(
    * Adds a form. On failure its page is shown again with what was typed and the problem; `outdatedBy` says by their statuses which failures are those of
    * a record that has changed.
    */
-  const form = (path: string, submit: Submit<Asked>, show: Show<Asked>, outdatedBy = outdated) =>
-    pages.form(
-      path,
-      async (request, reply) => {
-        const asked = (await read(request, false)) as Sent<Asked>
-        const done = await submit(asked, reply)
-        return typeof done === 'object' && 'template' in done ? sendPage(reply, withData(asked, done)) : done
-      },
-      (_request, reply, { status }) => shown(show, reply, outdatedBy.includes(status)),
-    )
+  const formBy =
+    (add: Pages['form' | 'upload']) =>
+    (path: string, submit: Submit<Asked>, show: Show<Asked>, outdatedBy = outdated) =>
+      add(
+        path,
+        async (request, reply) => {
+          const asked = (await read(request, false)) as Sent<Asked>
+          const done = await submit(asked, reply)
+          return typeof done === 'object' && 'template' in done ? sendPage(reply, withData(asked, done)) : done
+        },
+        (_request, reply, { status }) => shown(show, reply, outdatedBy.includes(status)),
+      )
+  const form = formBy(pages.form)
   return {
     page,
     form,
+    /** Adds a form with a file, which `submit` receives. */
+    upload: formBy(pages.upload),
     /** Adds a page and its form, at one address. */
     pair: (path: string, show: Show<Asked>, submit: Submit<Asked>, outdatedBy = outdated) => {
       page(path, show)

@@ -13,7 +13,7 @@ import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, wit
 import { plainOf } from './plain-html.ts'
 import { namedReferences } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
-import type { Section, Service, Value } from './services.ts'
+import { type Section, type Service, type Value, valuesNamed } from './services.ts'
 import { type Input, inputOf, isTicked, isWritable, meaningsInList, meaningsOf, titleOf, typedOf } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
@@ -61,6 +61,7 @@ export async function editPage(
       address: `${service.path}/${id}/edit?section=${section.slug}`,
       moreAddress: `${service.path}/${id}/edit/rows?section=${section.slug}`,
       back: `${service.path}/${id}`,
+      picture: section.values.find(({ path }) => path[0] === service.resource.pictureIn)?.label ?? null,
       inputOf: inputsWith(codes),
       isWritable,
       isTicked,
@@ -141,7 +142,18 @@ export async function saveChanges(
   return `${path}/${id}?notice=record-saved`
 }
 
-/** The form of a new record: its values, which the query may give; lists are added afterwards. */
+/** What a new record is asked for first, and all that its form has: its values, and the list of which it is asked for a first item. */
+function askedOf({ values, lists, special }: Service) {
+  const list = lists.find(({ name }) => special.asks.includes(name)) ?? null
+  const first = list?.values.find(({ refersTo }) => refersTo !== null)
+  const asked = special.asks.flatMap((name): readonly Value[] => {
+    if (name !== list?.name) return valuesNamed(values, [name])
+    return first ? [{ ...first, path: [name, '0', ...first.path], field: { ...first.field, access: 'rw' } }] : []
+  })
+  return { asked, all: { values, list } }
+}
+
+/** The form of a new record, whose values the query may give. */
 export async function newPage({ caller, query, writing, typed }: PageRequest, service: Service): Promise<HtmlPage> {
   const country = service.values.find(({ field }) => field.isCountry)
   // An address begins with the country of the shop.
@@ -155,7 +167,7 @@ export async function newPage({ caller, query, writing, typed }: PageRequest, se
       return [path.join('.'), (isDecimal ? writing.typed(asked) : asked) || defaultOf(value)]
     }),
   )
-  const all = { values: service.values, list: null }
+  const { asked, all } = askedOf(service)
   const sent = typed === null || Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const codes = await readCodes(caller, codedPaths({ ...all, lists: [] }))
@@ -165,8 +177,10 @@ export async function newPage({ caller, query, writing, typed }: PageRequest, se
     (value.field.kind === 'boolean'
       ? isTicked(values, name) !== (value.field.default === true)
       : textIn(values, name) !== defaultOf(value))
-  const sections = service.sections
-    .filter(({ list }) => list === null)
+  const others = service.sections.map((section) => {
+    return { ...section, values: section.values.filter((value) => !asked.includes(value)) }
+  })
+  const sections = [{ title: '', values: asked }, ...others]
     .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null, codes) }))
     .filter(({ fields }) => fields.length > 0)
     .map((section) => ({ ...section, isOpen: section.fields.some(isToSee) }))
@@ -180,6 +194,7 @@ export async function newPage({ caller, query, writing, typed }: PageRequest, se
       service,
       plainOf,
       sections,
+      isBrief: asked.length > 0,
       moreAddress: `${service.path}/new`,
       labels: labelsOf(service),
       isTicked,
@@ -190,7 +205,7 @@ export async function newPage({ caller, query, writing, typed }: PageRequest, se
 }
 
 export async function create({ caller, typed, writing }: Sent<PageRequest>, service: Service): Promise<string> {
-  const all = { values: service.values, list: null }
+  const { all } = askedOf(service)
   const form = await withNumbers(caller, all, withEdited(typed))
   const changes = changesOf(all, form, null, writing)
   const change = { kind: 'create', body: changes.body, handling: tellingAll() } as const

@@ -110,7 +110,7 @@ export function changesOf(
     field
       .replace(/^(\w+)\[(\d+)\]/, (_, name, index) => `${name}.${places[Number(index)] ?? index}`)
       .replaceAll(/\[(\d+)\]/g, '.$1')
-  return { body: isSame ? {} : { ...body, [list.name]: items }, nameOf }
+  return { body: isSame ? body : { ...body, [list.name]: items }, nameOf }
 }
 
 interface Reading {

@@ -21,7 +21,7 @@ import { firstImages } from './images.ts'
 import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
-import type { Listing, Words } from './special.ts'
+import type { Words } from './special.ts'
 import { isNumber, titleOf } from './values.ts'
 
 const RECORDS_SHOWN = 25
@@ -125,28 +125,29 @@ async function readPage(
 
 /** The table of a list: its rows, the columns that it shows and those that it may show. */
 async function tableOf(service: Service, given: Asked, records: readonly JsonText[], caller: Caller) {
-  const { listing } = service.special
-  const allColumns = offeredColumns(service, listing)
-  const columns = columnsOf(service, allColumns, given.columns || (listing?.columns.join(',') ?? ''))
+  const { listing, columns: usual } = service.special
+  const allColumns = offeredColumns(service)
+  const columns = columnsOf(service, allColumns, given.columns || usual.join(','))
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
     const title = listing?.titleOf(record) ?? titleOf(service, record)
     return { id: Number(valueIn(record, service.key.path)), title, record }
   })
   const images = await firstImages(service, rows, caller)
-  return { rows, columns, allColumns, images, isBrief: listing !== null && given.columns === '' }
+  return { rows, columns, allColumns, images, isBrief: usual.length > 0 && given.columns === '' }
 }
 
 /** The words for what a table shows: the names of records, and what numbers mean. */
 async function readWords(caller: Caller, service: Service, { rows, columns }: Awaited<ReturnType<typeof tableOf>>) {
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
   const ids = rows.map(({ id }) => id)
-  const [nameOf, codes, words] = await Promise.all([
+  const [nameOf, codes, words, offered] = await Promise.all([
     namesFor(caller, references),
     readCodes(caller, codedPaths({ ...service, lists: [] }), { withUsed: true }),
     service.special.listing?.wordsOf(caller, ids) ?? noWords,
+    service.special.offered(caller),
   ])
-  return { nameOf, codes, words }
+  return { nameOf, codes, words: { ...words, choices: { ...offered, ...words.choices } } }
 }
 
 /** The addresses of a list as it is, of its other pages and its files. What the reader is not shown is not repeated. */
@@ -253,9 +254,9 @@ export function isColumn({ field }: Value): boolean {
 }
 
 /** What a list may show: first what it shows unless somebody chooses. */
-function offeredColumns({ values }: Service, listing: Listing | null): readonly Value[] {
-  const all = [...values.filter(isColumn), ...(listing?.values ?? [])]
-  const first = (listing?.columns ?? []).flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
+function offeredColumns({ values, special }: Service): readonly Value[] {
+  const all = [...values.filter(isColumn), ...(special.listing?.values ?? [])]
+  const first = special.columns.flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
   return [...first, ...all.filter((value) => !first.includes(value))]
 }
 
@@ -278,26 +279,30 @@ function nameColumn([group]: Service['called']): readonly Value[] {
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
 function filtersOf(service: Service, typed: Asked['filters'], { words, codes }: { words: Words; codes: Codes }) {
   const { listing } = service.special
-  const inSight = listing?.inSight ?? ['find']
+  const inSight = listing?.inSight ?? service.special.inSight
   return Object.entries(service.filters).map(([name, filter]) => {
-    const known = [...service.values, ...(listing?.values ?? [])]
-    const value = known.find(({ field }) => filter.column !== undefined && field.column === filter.column)
+    const { of, value } = comparedBy(service, filter)
     const label = listing?.labels[name] ?? boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
-    const of = value?.path.join('.') ?? ''
     /** What it offers where values have names; null: anything can be typed. */
     const choices = words.choices[of] ?? codes.filterFor(of, typed[name] ?? '')
-    return { name, kind: filter.kind, label, of, isInSight: inSight.includes(name), choices }
+    /** The service whose records it names. */
+    const target = value?.refersTo ? pathOf(value.refersTo) : null
+    return { name, kind: filter.kind, label, of, isInSight: inSight.includes(name), choices, target }
   })
 }
 
-/** What a filter is called whose value is not one of the record's on pages: one of an item, or one that files alone have. */
-function filterLabel({ resource, sections }: Service, name: string, { column, ofItems }: Filter): Text {
+/** The value that a filter compares, of the record or of an item, and its name from the record inwards. */
+function comparedBy({ values, lists, special }: Service, { column, ofItems }: Filter) {
+  const list = lists.find(({ field }) => field.rows?.table === ofItems?.table && ofItems !== undefined)
+  const known = list?.values ?? [...values, ...(special.listing?.values ?? [])]
+  const compared = column ?? ofItems?.column
+  const value = known.find(({ field }) => compared !== undefined && field.column === compared)
+  return { value, of: value === undefined ? '' : [...(list ? [list.name] : []), ...value.path].join('.') }
+}
+
+/** What a filter is called whose value is none on pages: one that files alone have. */
+function filterLabel({ resource }: Service, name: string, { column }: Filter): Text {
   if (name === 'find') return t('Search')
-  if (ofItems !== undefined) {
-    const list = sections.find((section) => section.list?.field.rows?.table === ofItems.table)?.list
-    const value = list?.values.find(({ field }) => field.column === ofItems.column)
-    if (value !== undefined) return value.label
-  }
   const stored = resource.storedFields.leaves.find(({ field }) => field.kind !== 'list' && field.column === column)
   if (stored === undefined || stored.field.kind === 'list') throw new Error(`The filter ${name} has no words`)
   return t(stored.field.label || labelOf(stored.path.at(-1) ?? ''))

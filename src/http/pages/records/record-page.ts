@@ -98,21 +98,16 @@ function partsOf({ sections, values, special }: Service, record: Wire) {
     if (list === null) {
       const hasForm = values.some((value) => isWritable(value, 'update'))
       const isSmall = set.length <= SMALL_FACTS && !set.some(isLong)
-      return { ...section, shown: set, items: [], columns: [], isSmall, hasForm, isFolded: false }
+      return { ...section, shown: set, items: [], columns: [], isSmall, hasForm }
     }
     const items = itemsIn(record, list)
     const columns = columnsOf(list, items)
     const isSmall =
       columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
     const hasForm = list.field.access === 'rw'
-    return { ...section, shown: set, items, columns, isSmall, hasForm, isFolded: isTechnical([list.name]) }
+    return { ...section, shown: set, items, columns, isSmall, hasForm }
   })
-  const own = shown.filter(({ slug }) => !special.sections.includes(slug))
-  return {
-    sections: own.filter(({ isFolded }) => !isFolded),
-    technical: values.filter((value) => isTechnical(value.path) && isFilled(value)),
-    technicalLists: own.filter(({ isFolded, items }) => isFolded && items.length > 0),
-  }
+  return { sections: shown, technical: values.filter((value) => isTechnical(value.path) && isFilled(value)) }
 }
 
 /** What some item of a list has set, and what names the items. */

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { mayRead } from '../../../access/applications/privileges.ts'
+import { changeRecord } from '../../../engine/changing/change.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { canBePutBack } from '../../../shop/csv/undo/back.ts'
+import type { PictureServices } from '../../../shop/pictures/pictures.ts'
 import type { Privilege } from '../../../shop/staff/roles.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { adminPages } from '../../html/page-routes.ts'
 import type { CallerServices } from '../../html/request.ts'
+import { receivePicture } from '../../html/upload.ts'
 import { type Framed, recordPages, storePages } from '../frame/pages.ts'
 import type { PageRequest, RecordRequest, Sent } from '../frame/request.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
@@ -66,8 +69,10 @@ const ofDeleting: readonly Row<RecordRequest>[] = [
   ['write', 'form', '/:id/delete', deletePage, remove],
 ]
 
+export type PagesOfPictures = CallerServices & PictureServices
+
 /** Adds the pages of the records of all these services. */
-export function servicePages(app: FastifyInstance, services: CallerServices, all: readonly Service[]): void {
+export function servicePages(app: FastifyInstance, services: PagesOfPictures, all: readonly Service[]): void {
   storePages(adminPages(app), services).page('/admin/records', ({ caller: { privileges } }) => {
     const data = { services: all.filter(({ resource }) => mayRead(privileges, resource)) }
     return { template: '/pages/records/index', title: t('More records'), data }
@@ -77,7 +82,7 @@ export function servicePages(app: FastifyInstance, services: CallerServices, all
 }
 
 /** Adds the pages of one service's records. */
-export function servicePagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
+export function servicePagesOf(app: FastifyInstance, services: PagesOfPictures, service: Service): void {
   const { path, resource, special, values } = service
   const reading = adminPages(app, [resource.privilege as Privilege, 'read'])
   const writing = adminPages(app, [resource.privilege as Privilege, 'write'])
@@ -108,4 +113,17 @@ export function servicePagesOf(app: FastifyInstance, services: CallerServices, s
   addOfOne(ofEvents, kindsOf(service).length > 0)
   addOfOne(ofChanging, resource.methods.includes('PUT'))
   addOfOne(ofDeleting, resource.methods.includes('DELETE'))
+  const { pictureIn } = resource
+  if (pictureIn === undefined) return
+  recordPages(writing, services, resource).upload(
+    `${path}/:id/picture`,
+    async ({ caller, id }, reply) => {
+      await receivePicture(reply, services, caller.store.id, (picture) => {
+        const body = { [pictureIn]: `${services.config.publicUrl}${picture}` }
+        return changeRecord(caller, resource, { kind: 'update', id, body })
+      })
+      return `${path}/${id}?notice=record-saved`
+    },
+    (asked, reply) => seen(editPage)({ ...asked, typed: null }, reply),
+  )
 }

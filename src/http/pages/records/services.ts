@@ -17,6 +17,8 @@ export interface Value {
   readonly path: readonly string[]
   readonly field: ValueField
   readonly label: Text
+  /** What it does for the shop and its customers. Omitted: its label says it. */
+  readonly explains?: Text | undefined
   /** The service whose record it names by id; null: none. */
   readonly refersTo: Resource | null
   /** The service to whose record pages lead from it, where forms take its number. */
@@ -38,6 +40,8 @@ export interface List extends Parts {
   /** In words: of all items and of one. */
   readonly label: Text
   readonly one: Text
+  /** Likewise. */
+  readonly explains?: Text | undefined
 }
 
 /** A part of a record that has a form of its own. */
@@ -47,6 +51,8 @@ export interface Section {
   readonly values: readonly Value[]
   /** The list that the section consists of; null: it consists of values. */
   readonly list: List | null
+  /** The heading below which pages fold it; null: none. */
+  readonly heading: { readonly slug: string; readonly title: Text } | null
 }
 
 export interface Service extends ServiceWords, Parts {
@@ -128,6 +134,10 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
   const lists = fields.leaves.flatMap(({ path, field }) =>
     field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
   )
+  const ofLists = lists.map((list): Section => {
+    const slug = slugOf(plural(itemLabel(list.name, typeName)))
+    return { slug, title: list.label, values: [], list, heading: null }
+  })
   const titles = values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo')
   return {
     resource,
@@ -135,15 +145,7 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
     ...serviceWords(resource),
     values,
     lists,
-    sections: [
-      ...grouped(values, beginning, 'General'),
-      ...lists.map((list) => ({
-        slug: slugOf(plural(itemLabel(list.name, typeName))),
-        title: list.label,
-        values: [],
-        list,
-      })),
-    ],
+    sections: arranged(resource, values, ofLists) ?? [...grouped(values, beginning, 'General'), ...ofLists],
     titles,
     called: (resource.calledBy ?? []).map((names) => valuesNamed(values, names)),
     key,
@@ -155,7 +157,7 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
   }
 }
 
-function valuesNamed(values: readonly Value[], names: readonly string[]): readonly Value[] {
+export function valuesNamed(values: readonly Value[], names: readonly string[]): readonly Value[] {
   return values.filter(({ path }) => names.includes(path.join('.')))
 }
 
@@ -212,11 +214,17 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
   return leaves.flatMap(({ path, field }) => {
     if (field.kind === 'list') return []
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
-    const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
+    const whole = [...prefix, ...path]
+    const refersTo = targetOf(resource, whole.join('.'))
     const leadsTo = field.leadsTo === undefined ? refersTo : resourceNamed(field.leadsTo)
     const meanings = new Map(Object.entries(field.meanings ?? {}).map(([number, words]) => [number, t(capital(words))]))
-    return [{ path, field, label: t(label), refersTo, leadsTo, meanings }]
+    return [{ path, field, label: t(label), explains: explained(resource, whole), refersTo, leadsTo, meanings }]
   })
+}
+
+function explained({ explains }: Resource, path: readonly string[]): Text | undefined {
+  const said = explains[path.join('.')]
+  return said === undefined ? undefined : t(said)
 }
 
 function listOf(
@@ -235,6 +243,7 @@ function listOf(
     field,
     label: t(all),
     one: t(one),
+    explains: explained(resource, path),
     values: valuesOf(leaves, resource, path, field.typeName),
     lists: leaves.flatMap((leaf) =>
       leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],
@@ -252,6 +261,25 @@ export function slugOf(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
+/** The sections as headings have them; null: there are none. What they do not name stands in the last one. */
+function arranged({ service, headings }: Resource, values: readonly Value[], lists: readonly Section[]) {
+  const groups = Object.entries(headings).flatMap(([title, each]) => {
+    const heading = title === '' ? null : { slug: slugOf(title), title: t(title) }
+    return Object.entries(each).map(([name, names]) => ({ heading, title: name, names: names.split(/\s+/) }))
+  })
+  if (groups.length === 0) return null
+  const named = new Set(groups.flatMap(({ names }) => names))
+  const all = new Set([...values.map(({ path }) => path.join('.')), ...lists.map(({ list }) => list?.name ?? '')])
+  for (const name of named.difference(all)) throw new Error(`${service} has no ${name} to stand below a heading`)
+  groups.at(-1)?.names.push(...all.difference(named))
+  return groups.flatMap(({ heading, title, names }): Section[] => {
+    const own = names.flatMap((name) => valuesNamed(values, [name]))
+    const section = { slug: slugOf(title), title: t(title), values: own, list: null, heading }
+    const ofLists = names.flatMap((name) => lists.filter(({ list }) => list?.name === name))
+    return [...(own.length > 0 ? [section] : []), ...ofLists.map((list) => ({ ...list, heading }))]
+  })
+}
+
 function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {
   const groups: { title: string; values: Value[] }[] = []
   let title = first
@@ -266,6 +294,7 @@ function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string
     title: t(group.title),
     values: group.title.endsWith(' address') ? asAddress(group) : group.values,
     list: null,
+    heading: null,
   }))
 }
 

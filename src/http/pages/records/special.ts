@@ -2,6 +2,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
 import type { Phrase, Text } from '../../../foundation/texts/text.ts'
 import type { Wire } from '../frame/request.ts'
+import type { Chip } from './order-words.ts'
 import type { Value } from './services.ts'
 
 interface LinkTo {
@@ -24,6 +25,8 @@ export interface Special {
   ) => Promise<Readonly<Record<string, unknown>> & { readonly parts?: readonly { slug: string; title: Phrase }[] }>
   /** Slugs of the groups and lists that these parts show instead. */
   readonly sections: readonly string[]
+  /** Behind the address of a record, the forms of groups and lists that have one of their own, by slugs. */
+  readonly forms: Readonly<Record<string, string>>
   /** Tables of the referring records that these parts show instead. */
   readonly referrers: readonly string[]
   /** Wire names of values that only who connects programs needs: they stand folded at the end of a record's page. */
@@ -32,6 +35,12 @@ export interface Special {
   readonly ownPage: (record: Wire) => (LinkTo & { readonly route: string }) | null
   /** Beside the heading of the list. */
   readonly listLinks: readonly LinkTo[]
+  /** The names of the columns of the list, where nobody has chosen any; empty: what it can be filtered by. */
+  readonly columns: readonly string[]
+  /** What pages say beside a value. */
+  readonly markOf: (name: string, record: Wire) => Chip | null
+  /** The names of the values, and of lists of references, that a new record is asked for first; empty: those of its first group. */
+  readonly asks: readonly string[]
   /** Whether the shop does not show the record, which its list says. */
   readonly isHidden: (record: Wire) => boolean
   /**
@@ -40,6 +49,10 @@ export interface Special {
    */
   readonly selection: { readonly template: string; readonly action: string; readonly isAskedOnPage?: true } | null
   readonly listing: Listing | null
+  /** The names of the filters that are always in sight, where `listing` does not say so. */
+  readonly inSight: readonly string[]
+  /** What filters offer to choose from, by the names of what they compare. */
+  readonly offered: (caller: Caller) => Promise<Words['choices']>
   /** Whether people add records by a form of its own. */
   readonly isAddedElsewhere: boolean
   /** The template of what a list says that has no records yet; null: how to add them. */
@@ -55,13 +68,19 @@ export const plain: Special = {
   partsTemplate: null,
   read: async () => ({}),
   sections: [],
+  forms: {},
   referrers: [],
   technical: [],
   ownPage: () => null,
   listLinks: [],
+  columns: [],
+  markOf: () => null,
+  asks: [],
   isHidden: () => false,
   selection: null,
   listing: null,
+  inSight: ['find'],
+  offered: async () => ({}),
   isAddedElsewhere: false,
   emptyTemplate: null,
   isFileProved: false,
@@ -77,8 +96,6 @@ export interface Listing {
   readonly inSight: readonly string[]
   /** Values that only the list has, which `textOf` of the words gives. */
   readonly values: readonly Value[]
-  /** The names of the columns, where nobody has chosen any. */
-  readonly columns: readonly string[]
   readonly titleOf: (record: Wire) => string
   /** The template of further files that the list can be taken along as. */
   readonly files: string

@@ -1,4 +1,4 @@
-import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
+import type { ValueField } from '../../../engine/definition/fields.ts'
 import { capital } from '../../../foundation/texts/label.ts'
 import { orOf, type Phrase, t } from '../../../foundation/texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../foundation/values/int32.ts'
@@ -64,19 +64,15 @@ export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean
   return field.access === 'rw' || field.access === 'wo' || (field.access === 'new' && kind === 'create')
 }
 
-/** What fields mean, for `meanings.eta`. In a text, what is code stands between backticks. */
-export function meaningsOf(values: readonly Value[]) {
-  return values.map(({ label, field }) => ({ label, text: t(fieldText(field)) }))
+/** What fields and lists mean whose labels do not suffice, for `meanings.eta`. */
+export function meaningsOf(values: readonly (Value | List)[]) {
+  return values.flatMap(({ label, explains }) => (explains === undefined ? [] : [{ label, text: explains }]))
 }
 
 /** The meaning of a list, of what a form has of its items, and of the lists in it. */
-export function meaningsInList({ label, field, values, lists }: List): ReturnType<typeof meaningsOf> {
-  const isTyped = (value: Value) => isWritable(value, 'create') || field.keyFrom === 'caller'
-  return [
-    { label, text: t(field.description) },
-    ...meaningsOf(values.filter(isTyped)),
-    ...lists.flatMap(meaningsInList),
-  ]
+export function meaningsInList(list: List): ReturnType<typeof meaningsOf> {
+  const isTyped = (value: Value) => isWritable(value, 'create') || list.field.keyFrom === 'caller'
+  return [...meaningsOf([list, ...list.values.filter(isTyped)]), ...list.lists.flatMap(meaningsInList)]
 }
 
 /** Texts above this length have a field of several lines. */

@@ -264,7 +264,9 @@ function takenContent(schemas: Schemas, { type, mode, many, takesPicture }: Take
 /** A picture by itself, or in a form beside texts of the record. */
 function pictureContent({ fields }: RecordType): Content {
   const picture = { schema: { type: 'string', format: 'binary' } }
-  const texts = fields.shown.entries.filter(([, field]) => field.kind === 'text' && !field.isImage)
+  const texts = fields.shown.entries.filter(
+    ([, field]) => field.kind === 'text' && !field.isImage && field.access === 'rw',
+  )
   const members = texts.map(([name, field]) => [name, { type: 'string', description: field.description }])
   const properties = { ...Object.fromEntries(members), file: { ...picture.schema, description: 'The picture.' } }
   return {

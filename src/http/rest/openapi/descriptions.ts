@@ -152,13 +152,13 @@ export function ownIdentifier(resource: Resource): string {
   return `The ${possessive(nounsOf(resource)[0])} identifier, ${code(columnPath(resource.fields, 'id'))}.`
 }
 
-type Compared = Pick<Filter, 'kind' | 'column' | 'ofItems' | 'isLower'>
+type Compared = Pick<Filter, 'kind' | 'column' | 'ofItems' | 'isLower' | 'note'>
 
 /** What a filter compares with what. */
 export function filterDescription(filter: Compared, type: RecordType, resource: Resource): string {
   const { path, isHidden } = filteredPath(filter, type, resource)
   const member = isHidden ? `${code(path)} (which these records do not show)` : code(path)
-  const { kind, isLower } = filter
+  const { kind, isLower, note } = filter
   switch (kind) {
     case 'text':
       return `The whole ${member}, without regard to case.`
@@ -166,7 +166,7 @@ export function filterDescription(filter: Compared, type: RecordType, resource: 
       return `A part of ${member}, without regard to case.`
     case 'integer':
     case 'number':
-      if (isLower === undefined) return `The exact ${member}.`
+      if (isLower === undefined) return [`The exact ${member}.`, note].filter(Boolean).join(' ')
       return `The ${isLower ? 'least' : 'greatest'} ${member}, itself included.`
     case 'flag':
       return `1: only ${nounsOf(type)[1]} with ${member}. 0: only those without. -1, or left out: both. Also \`true\` and \`false\`.`

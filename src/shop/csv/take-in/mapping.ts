@@ -32,6 +32,8 @@ export interface Suggestion {
   readonly column: string
   readonly reason: string
   readonly question: string
+  /** The columns of which the question is. */
+  readonly candidates: readonly string[]
   /** Of two headings that seem to mean one column, that with less doubt does. */
   readonly doubt: number
 }
@@ -68,7 +70,7 @@ export function suggest({ privileges }: Pick<Caller, 'privileges'>, resource: Re
     const { column, question } = one
     if (column === '' || taken.get(column) === at) return one
     if (targets.has(column)) return { ...nothing, question }
-    return { ...nothing, reason: `may mean ${column}, which your role does not show` }
+    return { ...nothing, reason: 'may mean a column that your role does not show' }
   })
   const isWhole = known.every((name) => name === '' || Object.hasOwn(columns, name) || Object.hasOwn(leftOut, name))
   return {
@@ -87,7 +89,7 @@ function isTelling(resource: Resource, name: string): boolean {
   return isKnown && !namesOf(resource).has(lettersOf(name))
 }
 
-const nothing: Suggestion = { column: '', reason: '', question: '', doubt: 0 }
+const nothing: Suggestion = { column: '', reason: '', question: '', candidates: [], doubt: 0 }
 
 function formerMeaning({ formerFile }: Resource, name: string): Suggestion | null {
   const [column, question] = [entryOf(formerFile?.columns, name), entryOf(formerFile?.asked, name)]
@@ -112,7 +114,7 @@ function likelyMeaning(resource: Resource, name: string): Suggestion {
   const candidates = [...new Set([...read, ...(former?.column ? [former.column] : [])])]
   const [first, other] = candidates
   if (first !== undefined && other !== undefined) {
-    return { ...nothing, question: `It may be ${candidates.join(' or ')}.` }
+    return { ...nothing, question: 'It may be one of these:', candidates }
   }
   if (read.length > 0) return { ...nothing, column: first ?? '' }
   if (former !== null) return { ...former, doubt: 1 }

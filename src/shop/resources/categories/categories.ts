@@ -4,8 +4,10 @@ import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../eng
 import { containing } from '../../../engine/definition/filters.ts'
 import { fetchFrom } from '../../pictures/fetches.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import explains from './explains.json' with { type: 'json' }
 import { categoryEffects, categoryRules } from './rules.ts'
 
 const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
@@ -17,6 +19,7 @@ export const categories = defineResource({
   typeName: 'Category',
   description: 'A category of the shop’s products. Categories lie in one another, and a product may be in several.',
   maxRecords: 500,
+  pictureIn: 'CategoryIcon',
   fields: {
     CategoryID: recordNumber(
       'Category number',
@@ -247,5 +250,6 @@ export const categories = defineResource({
       'Product pages': 'TemplateProductPage',
       'Category page': 'Title',
     },
+    explains: { ...explains, ...optionSets },
   },
 })

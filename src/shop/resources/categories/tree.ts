@@ -134,18 +134,25 @@ async function markParents(caller: Caller, nodes: readonly CategoryNode[]): Prom
   for (const node of nodes) node.hasMore = parents.has(node.id)
 }
 
-/** Counts the products of each of these categories, up to `max` + 1. */
+/** Counts the products of each of these categories and of those below it, up to `max` + 1. */
 export async function countProducts(
   caller: Caller,
   ids: readonly number[],
   max: number,
 ): Promise<ReadonlyMap<number, number>> {
   if (ids.length === 0) return new Map()
+  const store = storeId(caller.store)
   const found = await rowsInTurn<{ id: number; count: number }>(caller)`
-    SELECT c."id", (
-      SELECT count(*)::int FROM (
-        SELECT FROM "ProductCategory" p WHERE p."storeId" = ${storeId(caller.store)} AND p."categoryId" = c."id"
-        LIMIT ${max + 1}::int) each) AS "count"
-    FROM unnest(string_to_array(${ids.join(',')}, ',')::int[]) AS c ("id")`
+    WITH RECURSIVE below AS (
+      SELECT "id" AS "top", "id" FROM unnest(string_to_array(${ids.join(',')}, ',')::int[]) AS c ("id")
+      UNION
+      SELECT b."top", c."id" FROM below b JOIN "Category" c ON c."storeId" = ${store} AND c."parentId" = b."id")
+    SELECT "top" AS "id", least(count(*), ${max + 1}::int)::int AS "count"
+    FROM (
+      SELECT DISTINCT b."top", p."productId" FROM below b
+      CROSS JOIN LATERAL (
+        SELECT "productId" FROM "ProductCategory" WHERE "storeId" = ${store} AND "categoryId" = b."id" LIMIT ${max + 1}::int
+      ) p) each
+    GROUP BY 1`
   return new Map(found.map(({ id, count }) => [id, count]))
 }

@@ -3,6 +3,7 @@ import { customerGroupKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, money, text } from '../../../engine/definition/fields.ts'
 import { changed, lastChange, recordNumber } from '../common-fields.ts'
 import { customers } from '../customers/customers.ts'
+import explains from './explains.json' with { type: 'json' }
 
 const inGroup = { column: 'groupId' }
 
@@ -78,5 +79,5 @@ export const customerGroups = defineResource({
       { table: 'Customer', fields: ['CustomerGroupID'], by: inGroup, rule: 'clear' },
     ],
   },
-  pages: { groups: { 'Name and conditions': 'CustomerGroupID' } },
+  pages: { groups: { 'Name and conditions': 'CustomerGroupID' }, explains },
 })

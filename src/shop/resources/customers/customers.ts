@@ -7,6 +7,7 @@ import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { asciiEmail, emailForms } from '../../../foundation/values/email.ts'
 import { changed, country, lastChange, lastEditor, recordNumber, secondLine, state } from '../common-fields.ts'
+import explains from './explains.json' with { type: 'json' }
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
@@ -210,6 +211,7 @@ export const customers = defineResource({
       Preferences: 'CustomerGroupID',
       'Comments and extra fields': 'Comments',
     },
+    explains,
     calledBy: [['BillingFirstName', 'BillingLastName'], ['BillingCompany'], ['Email']],
     searchedBy: ['email', 'firstname', 'lastname'],
     finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],

@@ -45,7 +45,7 @@ export const formerCustomerFile: FormerFile = {
     contactid: {
       reason: 'numbers the customers of the platform that you come from',
       question:
-        'Take it in as CustomerID only if your customers have the same numbers here. Otherwise their e-mail addresses name them.',
+        'Take it in as the customer number only if your customers have the same numbers here. Otherwise their e-mail addresses name them.',
     },
   },
   leftOut: {

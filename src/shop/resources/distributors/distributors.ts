@@ -5,6 +5,7 @@ import { containing, exactly } from '../../../engine/definition/filters.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
 import { changed, lastChange, lastEditor, recordNumber, secondLine } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import explains from './explains.json' with { type: 'json' }
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
 
@@ -118,5 +119,6 @@ export const distributors = defineResource({
   },
   pages: {
     groups: { 'Company and contact': 'DistributorID', Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },
+    explains,
   },
 })

@@ -20,6 +20,7 @@ import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { changed, lastChange, lastEditor, recordNumber, secondLine } from '../common-fields.ts'
 import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
+import explains from './explains.json' with { type: 'json' }
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
 
@@ -178,6 +179,7 @@ export const giftRegistries = defineResource({
   rules: { events: giftRegistryKinds, isFinalOnceWritten: true },
   pages: {
     groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
+    explains,
     finders: [
       byId('GiftRegistry'),
       byFilter('GiftRegistry', anyItem(itemRows, exactly('sku', skuForms))),

@@ -6,6 +6,7 @@ import { containing } from '../../../engine/definition/filters.ts'
 import { fetchFrom, queueFetches } from '../../pictures/fetches.ts'
 import { changed, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
+import explains from './explains.json' with { type: 'json' }
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -15,6 +16,7 @@ export const manufacturers = defineResource({
   typeName: 'Manufacturer',
   description: 'A company that makes products, or their brand.',
   maxRecords: 500,
+  pictureIn: 'Logo',
   fields: {
     ManufacturerID: recordNumber('Manufacturer number', 'The number of the manufacturer, by which products name it.'),
     ManufacturerName: text(50, {
@@ -57,5 +59,5 @@ export const manufacturers = defineResource({
     check: (changes) => forEachChange(changes, queueFetches),
     referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
   },
-  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' } },
+  pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' }, explains },
 })

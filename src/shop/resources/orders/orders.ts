@@ -20,6 +20,7 @@ import { localeTags } from '../../../foundation/texts/language.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
 import { changed, country, lastChange, lastEditor, recordNumber, secondLine, state } from '../common-fields.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
+import explains from './explains.json' with { type: 'json' }
 import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds.ts'
@@ -333,6 +334,7 @@ export const orders = defineResource({
       'Comments and origin': 'RewardPoints',
     },
     finders: orderFinders,
+    explains,
   },
   files: { worthALook: invoiceNumbers },
 })

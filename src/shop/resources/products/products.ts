@@ -14,15 +14,18 @@ import {
   reference,
   text,
 } from '../../../engine/definition/fields.ts'
-import { atLeast, atMost, containing, exactly, flag } from '../../../engine/definition/filters.ts'
+import { atLeast, atMost, containing, equalTo, exactly, flag } from '../../../engine/definition/filters.ts'
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
 import { fetchFrom } from '../../pictures/fetches.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
+import explains from './explains.json' with { type: 'json' }
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
+import { inCategory } from './in-category.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { plainSku, plainSuffix, skuForms } from './sku.ts'
@@ -810,6 +813,8 @@ export const products = defineResource({
     name: containing('name'),
     gtin: exactly('gtin'),
     mfgid: exactly('mfgId'),
+    categoryid: inCategory,
+    manufacturerid: equalTo('manufacturerId'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
     pricefrom: atLeast('price'),
@@ -865,27 +870,49 @@ export const products = defineResource({
     ledger: stockMovements,
   },
   pages: {
-    groups: {
-      'Name, price and stock': 'SKUInfo',
-      'Visibility and tax': 'NonTaxable',
-      'Size and shipping': 'ShipCost',
-      'Reward points': 'RewardPoints',
-      'Stock keeping': 'StockAlert',
-      Warehouse: 'WarehouseLocation',
-      Description: 'Description',
-      'Extra fields': 'ExtraField1',
-      Samples: 'SampleEnable',
-      Reviews: 'ReviewAverage',
-      Pictures: 'MainImageFile',
-      'Access and layout': 'DoNotUseCategoryOptions',
-      'Returns, search engines, tax code': 'RMAMaxPeriod',
-      Quantities: 'DisplayText',
-      'Price proposals': 'EnableMakeAnOfferFeature',
-      'Price levels': 'PriceLevel1',
-      'Product page': 'BuyButtonLink',
-      'Use of serial numbers': 'AssignKey',
+    headings: {
+      '': {
+        'Name and visibility': 'SKUInfo.Name SKUInfo.SKU Hide NotForSale ManufacturerID',
+        Prices: `SKUInfo.Price SKUInfo.OnSale SKUInfo.SalePrice SKUInfo.RetailPrice SKUInfo.Cost
+          ${levelPrices.map((name) => `${name} ${name}Hide`).join(' ')} DiscountList`,
+        Stock: 'SKUInfo.Stock',
+        'Stock keeping':
+          'StockAlert ReorderQuantity InventoryControl InStockMessage OutOfStockMessage BackOrderMessage',
+        Description: 'ShortDescription Description CategoryList OptionSetList AdvancedOptionList',
+      },
+      'In the shop': {
+        'Where it stands out':
+          'HomeSpecial CategorySpecial NonSearchable ReviewAverage ReviewCount FeatureList RelatedProductList UpSellingItemList',
+        Quantities: `DisplayText MinimumQuantity MaximumQuantity AllowOnlyMultiples AllowFractionalQuantity
+          QuantityOptions GroupOptionsForQuantityPricing ApplyQuantityDiscountToOptions`,
+        'Access and layout': `AllowAccessCustomerGroupID ListingTemplateID ListingTemplateName
+          LoginRequiredOptionID LoginRequiredOptionName LoginRequiredOptionRedirectTo DoNotUseCategoryOptions`,
+      },
+      'Search engines': {
+        'Page title and address':
+          'Title MetaTags Keywords CustomFileName ProductLink BuyButtonLink CanonicalUrl RedirectLink',
+      },
+      'Feeds and marketplaces': { Codes: 'GTIN MFGID ExternalIdsList CategoryExternalIdsList' },
+      'Shipping and warehouse': {
+        'Size and shipping': 'Weight Height Width Depth FreeShipping ShipCost SelfShip GiftWrapItem',
+        Warehouse: 'WarehouseLocation WarehouseAisle WarehouseBin WarehouseCustom DistributorList',
+      },
+      'Rarely needed': {
+        'Tax and returns': 'NonTaxable TaxCode RMAMaxPeriod',
+        'Reward points': 'RewardPoints RedeemPoints DisableRewards',
+        'Price proposals': 'EnableMakeAnOfferFeature MinimumAcceptableOffer',
+        Samples: 'SampleEnable SampleName SampleSKUPrefix SamplePrice SampleWeight',
+        'Downloads and gift certificates':
+          'GiftCertificate SpecialInstructions AssignKey ReUseKeys EProductList SerialList',
+        'Addresses of pictures': `MainImageFile MainImageCaption AdditionalImageFile2 AdditionalImageCaption2
+          AdditionalImageFile3 AdditionalImageCaption3 AdditionalImageFile4 AdditionalImageCaption4
+          ImageGalleryList ThumbnailFile MediaFile`,
+        // The other twelve, which nothing else names.
+        'Extra fields': 'ExtraField1',
+      },
     },
     finders: productFinders,
+    explains: { ...explains, ...optionSets },
   },
   files: {
     usualColumns: {

@@ -4,6 +4,7 @@ import { date, integer, LONG_TEXT, text } from '../../../engine/definition/field
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { changed, lastChange, lastEditor, recordNumber } from '../common-fields.ts'
 import { skuForms } from '../products/sku.ts'
+import explains from './explains.json' with { type: 'json' }
 import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { returnEffects, returnRules } from './rules.ts'
@@ -92,5 +93,10 @@ export const rma = defineResource({
     isOneByOne: true,
     effects: returnEffects,
   },
-  pages: { nouns: ['return', 'returns'], groups: { 'Order, reason and status': 'RMAID' }, finders: returnFinders },
+  pages: {
+    nouns: ['return', 'returns'],
+    groups: { 'Order, reason and status': 'RMAID' },
+    finders: returnFinders,
+    explains,
+  },
 })

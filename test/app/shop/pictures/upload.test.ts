@@ -1,20 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import sharp, { type Color } from 'sharp'
-import { afterAll, expect, test } from 'vitest'
+import sharp from 'sharp'
+import { expect, test } from 'vitest'
 import { pictureSweep } from '../../../../src/shop/pictures/sweep.ts'
+import { filled, pictureFolder } from '../../../support/pictures.ts'
+import { merchantIn } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'pictures-'))
+const folder = pictureFolder()
 const server = await sharedServer({ FILES_DIR: folder })
 const shop = await server.openStore()
 const other = await server.openStore()
 const product = await shop.add('/Products', { SKUInfo: { SKU: 'P-1', Name: 'Mug' } })
-afterAll(() => rmSync(folder, { recursive: true }))
-
-const filled = (width: number, height: number, background: Color = 'red') =>
-  sharp({ create: { width, height, channels: 3, background } })
 
 const send = (body: Buffer, contentType = 'image/png', id = product) =>
   shop.call('POST', `/Products/${id}/Images`, { body, contentType })
@@ -26,6 +23,17 @@ async function addressesOf(id: number): Promise<string[]> {
 
 const get = (address: string, accept = 'image/png') =>
   server.app.inject({ url: new URL(address).pathname, headers: { accept } })
+
+async function formOf(members: Record<string, string>, part: string, file: Buffer) {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(members)) form.append(name, value)
+  form.append(part, new Blob([new Uint8Array(file)]), '../../../etc/passwd')
+  const { headers, body } = new Response(form)
+  return {
+    body: Buffer.from(await new Response(body).arrayBuffer()),
+    contentType: headers.get('content-type') ?? '',
+  }
+}
 
 test.each(['jpeg', 'png', 'webp', 'avif', 'gif'] as const)(
   'a %s picture is served in four widths and two formats, without what its file said beside it',
@@ -146,15 +154,49 @@ test('what begins as a picture and ends as a program is served as a picture alon
 
 test('a form has the picture and its caption; a file’s name leads nowhere', async () => {
   const id = await shop.add('/Products', { SKUInfo: { SKU: 'FORM-1', Name: 'Mug' } })
-  const form = new FormData()
-  form.append('ImageGalleryCaption', 'Grün')
-  form.append('file', new Blob([new Uint8Array(await filled(20, 20, 'green').png().toBuffer())]), '../../../etc/passwd')
-  const { headers, body } = new Response(form)
-  const bytes = Buffer.from(await new Response(body).arrayBuffer())
-  expect((await send(bytes, headers.get('content-type') ?? '', id)).statusCode).toBe(201)
+  const png = await filled(20, 20, 'green').png().toBuffer()
+  const { body, contentType } = await formOf({ ImageGalleryCaption: 'Grün' }, 'file', png)
+  expect((await send(body, contentType, id)).statusCode).toBe(201)
   expect((await shop.call('GET', `/Products/${id}/Images`)).json()).toMatchObject([{ ImageGalleryCaption: 'Grün' }])
   expect(readdirSync(folder)).toEqual(expect.arrayContaining(['parts', String(shop.store.id)]))
 })
+
+test.each([
+  ['Category', { CategoryName: 'Lamps' }, 'CategoryIcon', 'CategoryDescription', 'name-and-position'],
+  ['Manufacturers', { ManufacturerName: 'Alder' }, 'Logo', 'Header', 'name-and-logo'],
+])(
+  'a picture of one of %s comes by PUT, alone or in a form, and by its page',
+  async (service, record, member, text, part) => {
+    const at = `/${service}/${await shop.add(`/${service}`, record)}`
+    const stored = async () => (await shop.call('GET', at)).json()[0] as Record<string, string>
+    const sent = { body: await filled(40, 20).png().toBuffer(), contentType: 'image/png' }
+    expect((await shop.call('PUT', at, sent)).statusCode).toBe(200)
+    const { [member]: first = '' } = await stored()
+    const form = await formOf({ [text]: 'Grün' }, member.toLowerCase(), await filled(40, 20, 'lime').png().toBuffer())
+    expect((await shop.call('PUT', at, form)).statusCode).toBe(200)
+    const { [member]: second = '', [text]: said } = await stored()
+    expect([said, first === second]).toEqual(['Grün', false])
+
+    const merchant = await merchantIn(server, shop.store)
+    const page = `/admin${at.toLowerCase()}`
+    const upload = (file: Buffer) =>
+      merchant.upload(`${page}/picture?section=${part}`, file, 'a.png', { page: `${page}/edit?section=${part}` })
+    expect((await upload(Buffer.from(svg))).body).toContain(`id="file-problem" class="problem">Picture ${notPictures}`)
+    expect((await upload(await filled(40, 20, 'navy').png().toBuffer())).headers.location).toBe(
+      `${page}?notice=record-saved`,
+    )
+    const { [member]: third = '' } = await stored()
+    for (const address of [first, second, third]) expect((await get(address)).statusCode).toBe(200)
+    expect((await merchant.open(page)).body).toContain(`<img src="${new URL(third).pathname.replace('1920', '160')}"`)
+    for (const [method, url] of [
+      ['POST', `/${service}`],
+      ['PUT', `/${service}`],
+      ['PUT', `/Products/${product}`],
+    ] as const) {
+      expect((await shop.call(method, url, { ...sent, tolerated: true })).statusCode).toBe(415)
+    }
+  },
+)
 
 test('another address takes no file, and a picture of another store has none of this one', async () => {
   const png = await filled(20, 20, 'blue').png().toBuffer()
@@ -169,6 +211,25 @@ test('another address takes no file, and a picture of another store has none of 
   for (const path of ['500', '160.webp', '..%2f..%2fx', '-1']) {
     expect((await get(address.replace(/\d+$/, path))).statusCode).toBe(404)
   }
+})
+
+test('of many uploads at once each is stored whole, or told to come again; a full store takes none', async () => {
+  const id = await other.add('/Products', { SKUInfo: { SKU: 'MANY', Name: 'Mug' } })
+  const upload = async (width: number) => {
+    const sent = { body: await filled(width, 10).png().toBuffer(), contentType: 'image/png' }
+    return (await other.call('POST', `/Products/${id}/Images`, sent)).statusCode
+  }
+  const statuses = await Promise.all(Array.from({ length: 60 }, (_, at) => upload(20 + at)))
+  expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([])
+  const { db } = server.services
+  const stored = statuses.filter((status) => status === 201).length
+  expect(await db.picture.count({ where: { storeId: other.store.id, isWhole: true } })).toBe(stored)
+  const inFolder = () => readdirSync(join(folder, String(other.store.id))).length
+  expect(inFolder()).toBe(8 * stored)
+  await db.$executeRaw`INSERT INTO "Picture" ("storeId", "name", "width", "height", "bytes", "seenAt")
+    SELECT ${other.store.id}::int, 'full-' || n, 1, 1, 1, now() FROM generate_series(1, ${100_000 - stored}::int) n`
+  expect([await upload(20 + statuses.indexOf(201)), await upload(100)]).toEqual([201, 409])
+  expect(inFolder()).toBe(8 * stored)
 })
 
 test('an attempt that is repeated with its key adds no second picture', async () => {

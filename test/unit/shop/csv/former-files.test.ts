@@ -109,10 +109,10 @@ test('a heading that could mean two columns is left to the person, and no column
     'userid',
     'LastUpdate',
   ])
-  expect(suggestions.map(({ column, question, reason }) => column || question || reason)).toEqual([
+  expect(suggestions.map(({ column, candidates, reason }) => column || candidates.join() || reason)).toEqual([
     'SKUInfo.SKU',
     '',
-    'It may be Description or ShortDescription.',
+    'Description,ShortDescription',
     '',
     'SKUInfo.Price',
     'is written by the platform itself',

@@ -7755,6 +7755,7 @@ export const StoreScalarFieldEnum = {
   documentFooter: 'documentFooter',
   documentLocale: 'documentLocale',
   documentPhone: 'documentPhone',
+  logo: 'logo',
   orderMails: 'orderMails',
   mailReplyTo: 'mailReplyTo',
   factorRequiredFrom: 'factorRequiredFrom'

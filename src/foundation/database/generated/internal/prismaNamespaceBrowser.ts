@@ -191,6 +191,7 @@ export const StoreScalarFieldEnum = {
   documentFooter: 'documentFooter',
   documentLocale: 'documentLocale',
   documentPhone: 'documentPhone',
+  logo: 'logo',
   orderMails: 'orderMails',
   mailReplyTo: 'mailReplyTo',
   factorRequiredFrom: 'factorRequiredFrom'

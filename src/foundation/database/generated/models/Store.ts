@@ -65,6 +65,7 @@ export type StoreMinAggregateOutputType = {
   documentFooter: string | null
   documentLocale: string | null
   documentPhone: string | null
+  logo: string | null
   mailReplyTo: string | null
   factorRequiredFrom: Date | null
 }
@@ -92,6 +93,7 @@ export type StoreMaxAggregateOutputType = {
   documentFooter: string | null
   documentLocale: string | null
   documentPhone: string | null
+  logo: string | null
   mailReplyTo: string | null
   factorRequiredFrom: Date | null
 }
@@ -121,6 +123,7 @@ export type StoreCountAggregateOutputType = {
   documentFooter: number
   documentLocale: number
   documentPhone: number
+  logo: number
   orderMails: number
   mailReplyTo: number
   factorRequiredFrom: number
@@ -167,6 +170,7 @@ export type StoreMinAggregateInputType = {
   documentFooter?: true
   documentLocale?: true
   documentPhone?: true
+  logo?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
 }
@@ -194,6 +198,7 @@ export type StoreMaxAggregateInputType = {
   documentFooter?: true
   documentLocale?: true
   documentPhone?: true
+  logo?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
 }
@@ -223,6 +228,7 @@ export type StoreCountAggregateInputType = {
   documentFooter?: true
   documentLocale?: true
   documentPhone?: true
+  logo?: true
   orderMails?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
@@ -340,6 +346,7 @@ export type StoreGroupByOutputType = {
   documentFooter: string
   documentLocale: string | null
   documentPhone: string
+  logo: string | null
   orderMails: string[]
   mailReplyTo: string
   factorRequiredFrom: Date | null
@@ -393,6 +400,7 @@ export type StoreWhereInput = {
   documentFooter?: Prisma.StringFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
   documentPhone?: Prisma.StringFilter<"Store"> | string
+  logo?: Prisma.StringNullableFilter<"Store"> | string | null
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
@@ -405,7 +413,7 @@ export type StoreWhereInput = {
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
-  logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  formerLogo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
   fetches?: Prisma.PictureFetchListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
@@ -440,6 +448,7 @@ export type StoreOrderByWithRelationInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrderInput | Prisma.SortOrder
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -452,7 +461,7 @@ export type StoreOrderByWithRelationInput = {
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
   mails?: Prisma.MailOrderByRelationAggregateInput
   testStore?: Prisma.TestStoreOrderByWithRelationInput
-  logo?: Prisma.StoreLogoOrderByWithRelationInput
+  formerLogo?: Prisma.StoreLogoOrderByWithRelationInput
   pictures?: Prisma.PictureOrderByRelationAggregateInput
   fetches?: Prisma.PictureFetchOrderByRelationAggregateInput
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
@@ -490,6 +499,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   documentFooter?: Prisma.StringFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
   documentPhone?: Prisma.StringFilter<"Store"> | string
+  logo?: Prisma.StringNullableFilter<"Store"> | string | null
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
@@ -502,7 +512,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
-  logo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
+  formerLogo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
   fetches?: Prisma.PictureFetchListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
@@ -537,6 +547,7 @@ export type StoreOrderByWithAggregationInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrderInput | Prisma.SortOrder
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -575,6 +586,7 @@ export type StoreScalarWhereWithAggregatesInput = {
   documentFooter?: Prisma.StringWithAggregatesFilter<"Store"> | string
   documentLocale?: Prisma.StringNullableWithAggregatesFilter<"Store"> | string | null
   documentPhone?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  logo?: Prisma.StringNullableWithAggregatesFilter<"Store"> | string | null
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringWithAggregatesFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
@@ -604,6 +616,7 @@ export type StoreCreateInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -616,7 +629,7 @@ export type StoreCreateInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -651,6 +664,7 @@ export type StoreUncheckedCreateInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -663,7 +677,7 @@ export type StoreUncheckedCreateInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -697,6 +711,7 @@ export type StoreUpdateInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -709,7 +724,7 @@ export type StoreUpdateInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -744,6 +759,7 @@ export type StoreUncheckedUpdateInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -756,7 +772,7 @@ export type StoreUncheckedUpdateInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -791,6 +807,7 @@ export type StoreCreateManyInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -820,6 +837,7 @@ export type StoreUpdateManyMutationInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -850,6 +868,7 @@ export type StoreUncheckedUpdateManyInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -888,6 +907,7 @@ export type StoreCountOrderByAggregateInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrder
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
@@ -924,6 +944,7 @@ export type StoreMaxOrderByAggregateInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
@@ -951,6 +972,7 @@ export type StoreMinOrderByAggregateInput = {
   documentFooter?: Prisma.SortOrder
   documentLocale?: Prisma.SortOrder
   documentPhone?: Prisma.SortOrder
+  logo?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
@@ -1044,18 +1066,18 @@ export type StoreUpdateorderMailsInput = {
   push?: string | string[]
 }
 
-export type StoreCreateNestedOneWithoutLogoInput = {
-  create?: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
-  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutLogoInput
+export type StoreCreateNestedOneWithoutFormerLogoInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFormerLogoInput
   connect?: Prisma.StoreWhereUniqueInput
 }
 
-export type StoreUpdateOneRequiredWithoutLogoNestedInput = {
-  create?: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
-  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutLogoInput
-  upsert?: Prisma.StoreUpsertWithoutLogoInput
+export type StoreUpdateOneRequiredWithoutFormerLogoNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFormerLogoInput
+  upsert?: Prisma.StoreUpsertWithoutFormerLogoInput
   connect?: Prisma.StoreWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutLogoInput, Prisma.StoreUpdateWithoutLogoInput>, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutFormerLogoInput, Prisma.StoreUpdateWithoutFormerLogoInput>, Prisma.StoreUncheckedUpdateWithoutFormerLogoInput>
 }
 
 export type StoreCreateNestedOneWithoutPicturesInput = {
@@ -1284,7 +1306,7 @@ export type StoreUpdateOneRequiredWithoutTestStoreNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutTestStoreInput, Prisma.StoreUpdateWithoutTestStoreInput>, Prisma.StoreUncheckedUpdateWithoutTestStoreInput>
 }
 
-export type StoreCreateWithoutLogoInput = {
+export type StoreCreateWithoutFormerLogoInput = {
   name: string
   secureUrl: string
   furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
@@ -1308,6 +1330,7 @@ export type StoreCreateWithoutLogoInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1329,7 +1352,7 @@ export type StoreCreateWithoutLogoInput = {
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
 }
 
-export type StoreUncheckedCreateWithoutLogoInput = {
+export type StoreUncheckedCreateWithoutFormerLogoInput = {
   id?: number
   name: string
   secureUrl: string
@@ -1354,6 +1377,7 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1375,23 +1399,23 @@ export type StoreUncheckedCreateWithoutLogoInput = {
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
 }
 
-export type StoreCreateOrConnectWithoutLogoInput = {
+export type StoreCreateOrConnectWithoutFormerLogoInput = {
   where: Prisma.StoreWhereUniqueInput
-  create: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
 }
 
-export type StoreUpsertWithoutLogoInput = {
-  update: Prisma.XOR<Prisma.StoreUpdateWithoutLogoInput, Prisma.StoreUncheckedUpdateWithoutLogoInput>
-  create: Prisma.XOR<Prisma.StoreCreateWithoutLogoInput, Prisma.StoreUncheckedCreateWithoutLogoInput>
+export type StoreUpsertWithoutFormerLogoInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutFormerLogoInput, Prisma.StoreUncheckedUpdateWithoutFormerLogoInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFormerLogoInput, Prisma.StoreUncheckedCreateWithoutFormerLogoInput>
   where?: Prisma.StoreWhereInput
 }
 
-export type StoreUpdateToOneWithWhereWithoutLogoInput = {
+export type StoreUpdateToOneWithWhereWithoutFormerLogoInput = {
   where?: Prisma.StoreWhereInput
-  data: Prisma.XOR<Prisma.StoreUpdateWithoutLogoInput, Prisma.StoreUncheckedUpdateWithoutLogoInput>
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutFormerLogoInput, Prisma.StoreUncheckedUpdateWithoutFormerLogoInput>
 }
 
-export type StoreUpdateWithoutLogoInput = {
+export type StoreUpdateWithoutFormerLogoInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
   furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
@@ -1415,6 +1439,7 @@ export type StoreUpdateWithoutLogoInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1436,7 +1461,7 @@ export type StoreUpdateWithoutLogoInput = {
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
 }
 
-export type StoreUncheckedUpdateWithoutLogoInput = {
+export type StoreUncheckedUpdateWithoutFormerLogoInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1461,6 +1486,7 @@ export type StoreUncheckedUpdateWithoutLogoInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1506,6 +1532,7 @@ export type StoreCreateWithoutPicturesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1518,7 +1545,7 @@ export type StoreCreateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -1552,6 +1579,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1564,7 +1592,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -1613,6 +1641,7 @@ export type StoreUpdateWithoutPicturesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1625,7 +1654,7 @@ export type StoreUpdateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -1659,6 +1688,7 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1671,7 +1701,7 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1704,6 +1734,7 @@ export type StoreCreateWithoutFetchesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1716,7 +1747,7 @@ export type StoreCreateWithoutFetchesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -1750,6 +1781,7 @@ export type StoreUncheckedCreateWithoutFetchesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1762,7 +1794,7 @@ export type StoreUncheckedCreateWithoutFetchesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -1811,6 +1843,7 @@ export type StoreUpdateWithoutFetchesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1823,7 +1856,7 @@ export type StoreUpdateWithoutFetchesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -1857,6 +1890,7 @@ export type StoreUncheckedUpdateWithoutFetchesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1869,7 +1903,7 @@ export type StoreUncheckedUpdateWithoutFetchesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1902,6 +1936,7 @@ export type StoreCreateWithoutCarriersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1914,7 +1949,7 @@ export type StoreCreateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
@@ -1948,6 +1983,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -1960,7 +1996,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
@@ -2009,6 +2045,7 @@ export type StoreUpdateWithoutCarriersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2021,7 +2058,7 @@ export type StoreUpdateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
@@ -2055,6 +2092,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2067,7 +2105,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2100,6 +2138,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2112,7 +2151,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -2146,6 +2185,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2158,7 +2198,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -2207,6 +2247,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2219,7 +2260,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -2253,6 +2294,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2265,7 +2307,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -2298,6 +2340,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2310,7 +2353,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -2344,6 +2387,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2356,7 +2400,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -2405,6 +2449,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2417,7 +2462,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -2451,6 +2496,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2463,7 +2509,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -2496,6 +2542,7 @@ export type StoreCreateWithoutMailTextsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2508,7 +2555,7 @@ export type StoreCreateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -2542,6 +2589,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2554,7 +2602,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -2603,6 +2651,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2615,7 +2664,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -2649,6 +2698,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2661,7 +2711,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -2694,6 +2744,7 @@ export type StoreCreateWithoutHostsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2705,7 +2756,7 @@ export type StoreCreateWithoutHostsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -2740,6 +2791,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2751,7 +2803,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -2801,6 +2853,7 @@ export type StoreUpdateWithoutHostsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2812,7 +2865,7 @@ export type StoreUpdateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -2847,6 +2900,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2858,7 +2912,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -2892,6 +2946,7 @@ export type StoreCreateWithoutUsersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2903,7 +2958,7 @@ export type StoreCreateWithoutUsersInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -2938,6 +2993,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -2949,7 +3005,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -2999,6 +3055,7 @@ export type StoreUpdateWithoutUsersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3010,7 +3067,7 @@ export type StoreUpdateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -3045,6 +3102,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3056,7 +3114,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -3090,6 +3148,7 @@ export type StoreCreateWithoutRolesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3101,7 +3160,7 @@ export type StoreCreateWithoutRolesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -3136,6 +3195,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3147,7 +3207,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -3197,6 +3257,7 @@ export type StoreUpdateWithoutRolesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3208,7 +3269,7 @@ export type StoreUpdateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -3243,6 +3304,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3254,7 +3316,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -3288,6 +3350,7 @@ export type StoreCreateWithoutInvitationsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3299,7 +3362,7 @@ export type StoreCreateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -3334,6 +3397,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3345,7 +3409,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -3395,6 +3459,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3406,7 +3471,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -3441,6 +3506,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3452,7 +3518,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -3486,6 +3552,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3497,7 +3564,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -3532,6 +3599,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3543,7 +3611,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -3593,6 +3661,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3604,7 +3673,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -3639,6 +3708,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3650,7 +3720,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -3684,6 +3754,7 @@ export type StoreCreateWithoutHandshakesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3695,7 +3766,7 @@ export type StoreCreateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -3730,6 +3801,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3741,7 +3813,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -3791,6 +3863,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3802,7 +3875,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -3837,6 +3910,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3848,7 +3922,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -3882,6 +3956,7 @@ export type StoreCreateWithoutMailsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3893,7 +3968,7 @@ export type StoreCreateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -3928,6 +4003,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -3939,7 +4015,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -3989,6 +4065,7 @@ export type StoreUpdateWithoutMailsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4000,7 +4077,7 @@ export type StoreUpdateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -4035,6 +4112,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4046,7 +4124,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -4080,6 +4158,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4092,7 +4171,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -4126,6 +4205,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4138,7 +4218,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -4187,6 +4267,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4199,7 +4280,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -4233,6 +4314,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4245,7 +4327,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -4278,6 +4360,7 @@ export type StoreCreateWithoutWebhooksInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4289,7 +4372,7 @@ export type StoreCreateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -4324,6 +4407,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4335,7 +4419,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -4385,6 +4469,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4396,7 +4481,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -4431,6 +4516,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4442,7 +4528,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -4476,6 +4562,7 @@ export type StoreCreateWithoutTestStoreInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4487,7 +4574,7 @@ export type StoreCreateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
-  logo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
@@ -4522,6 +4609,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   documentFooter?: string
   documentLocale?: string | null
   documentPhone?: string
+  logo?: string | null
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
@@ -4533,7 +4621,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
-  logo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
   fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
@@ -4583,6 +4671,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4594,7 +4683,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
@@ -4629,6 +4718,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
   documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4640,7 +4730,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
-  logo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
@@ -4832,6 +4922,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
@@ -4844,7 +4935,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
-  logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  formerLogo?: boolean | Prisma.Store$formerLogoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
   fetches?: boolean | Prisma.Store$fetchesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
@@ -4880,6 +4971,7 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
@@ -4910,6 +5002,7 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
@@ -4940,12 +5033,13 @@ export type StoreSelectScalar = {
   documentFooter?: boolean
   documentLocale?: boolean
   documentPhone?: boolean
+  logo?: boolean
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "orderMails" | "mailReplyTo" | "factorRequiredFrom", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "logo" | "orderMails" | "mailReplyTo" | "factorRequiredFrom", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -4956,7 +5050,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
-  logo?: boolean | Prisma.Store$logoArgs<ExtArgs>
+  formerLogo?: boolean | Prisma.Store$formerLogoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
   fetches?: boolean | Prisma.Store$fetchesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
@@ -4981,7 +5075,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
     mails: Prisma.$MailPayload<ExtArgs>[]
     testStore: Prisma.$TestStorePayload<ExtArgs> | null
-    logo: Prisma.$StoreLogoPayload<ExtArgs> | null
+    formerLogo: Prisma.$StoreLogoPayload<ExtArgs> | null
     pictures: Prisma.$PicturePayload<ExtArgs>[]
     fetches: Prisma.$PictureFetchPayload<ExtArgs>[]
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
@@ -5048,6 +5142,10 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     documentLocale: string | null
     documentPhone: string
+    /**
+     * The path of a picture, for documents and customers' pages; NULL: there is none.
+     */
+    logo: string | null
     /**
      * The kinds of mail that customers get of their orders.
      */
@@ -5463,7 +5561,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
-  logo<T extends Prisma.Store$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$logoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  formerLogo<T extends Prisma.Store$formerLogoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$formerLogoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   pictures<T extends Prisma.Store$picturesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$picturesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PicturePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   fetches<T extends Prisma.Store$fetchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$fetchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PictureFetchPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriers<T extends Prisma.Store$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5524,6 +5622,7 @@ export interface StoreFieldRefs {
   readonly documentFooter: Prisma.FieldRef<"Store", 'String'>
   readonly documentLocale: Prisma.FieldRef<"Store", 'String'>
   readonly documentPhone: Prisma.FieldRef<"Store", 'String'>
+  readonly logo: Prisma.FieldRef<"Store", 'String'>
   readonly orderMails: Prisma.FieldRef<"Store", 'String[]'>
   readonly mailReplyTo: Prisma.FieldRef<"Store", 'String'>
   readonly factorRequiredFrom: Prisma.FieldRef<"Store", 'DateTime'>
@@ -6131,9 +6230,9 @@ export type Store$testStoreArgs<ExtArgs extends runtime.Types.Extensions.Interna
 }
 
 /**
- * Store.logo
+ * Store.formerLogo
  */
-export type Store$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type Store$formerLogoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
    * Select specific fields to fetch from the StoreLogo
    */

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StoreLogo
- * The logo of a store, for its documents and its customers' pages.
+ * The logo of a store as servers of 0.3.0 set it. While there is one, it is newer than the picture.
  */
 export type StoreLogoModel = runtime.Types.Result.DefaultSelection<Prisma.$StoreLogoPayload>
 
@@ -256,7 +256,7 @@ export type StoreLogoCreateInput = {
   type: string
   bytes: runtime.Bytes
   updatedAt: Date | string
-  store: Prisma.StoreCreateNestedOneWithoutLogoInput
+  store: Prisma.StoreCreateNestedOneWithoutFormerLogoInput
 }
 
 export type StoreLogoUncheckedCreateInput = {
@@ -270,7 +270,7 @@ export type StoreLogoUpdateInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  store?: Prisma.StoreUpdateOneRequiredWithoutLogoNestedInput
+  store?: Prisma.StoreUpdateOneRequiredWithoutFormerLogoNestedInput
 }
 
 export type StoreLogoUncheckedUpdateInput = {

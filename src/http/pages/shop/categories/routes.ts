@@ -15,18 +15,25 @@ import { type CallerServices, textIn } from '../../../html/request.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { serviceOf } from '../../records/services.ts'
+import { productsOf } from '../products/products-of.ts'
 
 const CATEGORIES_SHOWN = 2_000
 /** Of a larger tree, no products are counted: each category costs a look into the index. */
 const COUNTED_CATEGORIES_MAX = 500
 const COUNTED_PRODUCTS_MAX = 100
 
-/** The page of a category shows where it lies in the tree. */
+/** The page of a category shows where it lies in the tree, and leads to its products. */
 export const categoryService = serviceOf(categories, {
   template: '/pages/shop/categories/place',
   read: async (caller, { CategoryID }) => {
-    const [path] = await readCategoryPaths(caller, [Number(CategoryID)])
-    return { above: path?.steps.slice(0, -1) ?? [] }
+    const id = Number(CategoryID)
+    const [[path], found] = await Promise.all([readCategoryPaths(caller, [id]), productsOf(caller, 'categoryid', id)])
+    return {
+      above: path?.steps.slice(0, -1) ?? [],
+      ...found,
+      changeText: t('Change prices of this category…'),
+      noneText: t('No product is in this category yet, nor in one below it.'),
+    }
   },
   listLinks: [{ address: '/admin/categories/tree', text: t('Show as a tree') }],
 })

@@ -118,8 +118,7 @@ export async function importPage(asked: PageRequest, reply: FastifyReply): Promi
       isOfRecords: ofRecords,
       valueText: ofRecords ? valueTextOf(seen, words, { nameOf, codes, store: caller.store }) : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
-      // A file calls a column as it likes.
-      columnText: (column: string) => (ofRecords ? fieldAt(service, column).label : column),
+      columnText: (column: string) => fieldAt(service, column).label,
       service,
       state: stateOf(found, caller.now()),
       address,

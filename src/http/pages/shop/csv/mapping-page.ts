@@ -20,6 +20,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { textIn } from '../../../html/request.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
+import { fieldAt } from '../../records/history-words.ts'
 import { seenBy } from '../../records/seen.ts'
 import type { Service } from '../../records/services.ts'
 import { importOf, isOpenFor, serviceOf } from './import-page.ts'
@@ -40,13 +41,14 @@ export async function mappingPage(asked: PageRequest, reply: FastifyReply): Prom
   const chosen = await chosenFor(caller, service, found, suggestions)
   const samples = await samplesOf(caller, found)
   const columns = found.headings.map((heading, place) => {
-    const { question = '', reason = '' } = suggestions[place] ?? {}
+    const { question = '', reason = '', candidates = [] } = suggestions[place] ?? {}
     const field = `column.${place}`
     const isFixed = isSecret(service.resource, heading)
     return {
       field,
       heading,
       question,
+      candidates: candidates.map((name) => fieldAt(service, name).label),
       reason: isFixed ? SECRET : reason,
       isFixed,
       samples: isFixed ? [] : (samples[place] ?? []),
@@ -114,11 +116,13 @@ async function samplesOf(caller: PageRequest['caller'], { id, actor, headings }:
 
 /** The columns that may be chosen, as the pages of a record group them. */
 function groupsFor({ privileges }: Caller, whole: Service) {
-  const { sections, lists: all } = seenBy(privileges, whole)
+  const service = seenBy(privileges, whole)
+  const { sections, lists: all } = service
   const targets = new Set(targetsFor(privileges, whole.resource).map(({ name }) => name))
   const groups = sections.flatMap(({ title, values }) => {
-    const named = values.map(({ path, label }) => ({ name: path.join('.'), label }))
-    const options = named.filter(({ name }) => targets.has(name))
+    const names = values.map(({ path }) => path.join('.')).filter((name) => targets.has(name))
+    // A closed choice does not show its group, in which labels are shorter.
+    const options = names.map((name) => ({ name, label: fieldAt(service, name).label }))
     return options.length === 0 ? [] : [{ title, options }]
   })
   const lists = all.filter(({ name }) => targets.has(name))

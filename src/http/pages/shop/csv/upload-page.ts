@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { fieldText } from '../../../../engine/definition/fields.ts'
 import { wrongField } from '../../../../engine/definition/refused.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { andOf, orOf, type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
@@ -24,8 +23,9 @@ export function uploadPage({ caller, writing, typed }: PageRequest, whole: Servi
   const takenNames = new Set(taken.map(({ name }) => name))
   const columns = values.map((value) => ({
     name: value.path.join('.'),
-    meaning: t(fieldText(value.field)),
-    allowed: allowedIn(value),
+    label: value.label,
+    notes: [t(value.field.hint), value.explains ?? ''],
+    allowed: allowedIn({ ...value, field: { ...value.field, hint: '' } }),
   }))
   const writable = columns.filter(({ name }) => takenNames.has(name))
   return {

@@ -16,6 +16,7 @@ import { inFormFields } from '../../../html/page-routes.ts'
 import type { Form } from '../../../html/request.ts'
 import type { Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { isOfLine, newLineFields } from './form-lines.ts'
 import {
   chargeFields,
@@ -67,6 +68,7 @@ async function rehearsedPage(
         restocked: toNumber(returned.get(item.ItemIndexID)?.restocked ?? 0n),
       })),
       lines,
+      thumbnailOf: await readThumbnails(caller, record.OrderItemList),
       lookUpAddress: `/admin/orders/${id}/lines/lookup`,
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,

@@ -10,6 +10,7 @@ import { languageFor, textIn } from '../../../html/request.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { findMatches } from '../../records/search.ts'
 import { targetService } from '../../records/services.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 
 const TEXT_MAX = 255
 /** Of what names a product in a line. */
@@ -20,9 +21,11 @@ export type FoundProducts = Awaited<ReturnType<typeof findProducts>>
 /** Finds the products that words may mean, a part of a name or SKU, for whoever may write orders: it shows what a line of an order shows. */
 export async function findProducts(caller: Caller, typed: string, priceLevel: number) {
   const { matches, isMore } = await findMatches(caller, targetService(products), typed)
-  const sold = await readSoldProducts(
+  const ids = matches.map(({ id }) => id)
+  const sold = await readSoldProducts(caller, ids)
+  const thumbnailOf = await readThumbnails(
     caller,
-    matches.map(({ id }) => id),
+    [...sold.keys()].map((productId) => ({ productId })),
   )
   const found = matches.flatMap(({ id }) => {
     const product = sold.get(id)
@@ -35,6 +38,7 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
         code: sku.length <= SKU_LENGTH_MAX ? sku : String(id),
         sku,
         name,
+        image: thumbnailOf(id),
         /** Of one piece without options, for a customer of the price level. */
         price: toNumber(unitPrice),
         stock,

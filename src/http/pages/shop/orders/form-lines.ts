@@ -25,6 +25,7 @@ import { takesBackOrders } from '../../../../shop/resources/orders/stock.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { readThumbnails, type ThumbnailOf } from '../products/thumbnails.ts'
 import { type FoundProducts, findProducts, SKU_LENGTH_MAX } from './find-products.ts'
 import type { TypedForm } from './line-fields.ts'
 
@@ -71,7 +72,8 @@ export async function lookUpLines(
   })
   const values: Form = Object.assign({}, form, ...filledIn)
   const { currency } = caller.store
-  const context = { values, writing, priceLevel, currency }
+  const thumbnailOf = await readThumbnails(caller, [...named.values(), ...onlyOne.values()])
+  const context = { values, writing, priceLevel, currency, thumbnailOf }
   const lines = found.map(({ number, typed, product, fits }) => {
     return {
       /** From 1. The suffix of the names of the line's fields. */
@@ -270,9 +272,11 @@ interface FormContext {
   readonly writing: Writing
   readonly priceLevel: number
   readonly currency: string
+  readonly thumbnailOf: ThumbnailOf
 }
 
-function lineProduct(product: SoldProduct, number: number, { values, writing, priceLevel, currency }: FormContext) {
+function lineProduct(product: SoldProduct, number: number, context: FormContext) {
+  const { values, writing, priceLevel, currency, thumbnailOf } = context
   const sets = product.optionSets.filter(({ OptionList = [] }) => OptionList.length > 0)
   const optionIds = sets.flatMap((set) => chosenIn(set, values[optionField(number, set)]))
   // The advanced options that can be selected only by SKU.
@@ -286,6 +290,7 @@ function lineProduct(product: SoldProduct, number: number, { values, writing, pr
   return {
     id: product.id,
     name: product.name,
+    image: thumbnailOf(product.id),
     /** The SKU of the selected advanced option, if it has one. */
     sku: skuOf(product, variant),
     /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */

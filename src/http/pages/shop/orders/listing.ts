@@ -46,7 +46,6 @@ export const orderListing: Listing = {
   },
   labels: {},
   inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
-  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
   titleOf: invoiceOf,
   files: '/pages/shop/orders/files',
   wordsOf: async (caller, ids) => {

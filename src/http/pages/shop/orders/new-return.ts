@@ -23,6 +23,7 @@ import { addOnce } from '../../frame/once.ts'
 import { tagOf } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { labelsOf, namesIn, type TypedForm } from './line-fields.ts'
 import { quantityFields, returnLabels, returnsOf, returnWords } from './returns.ts'
 import type { OrderRequest } from './special.ts'
@@ -42,6 +43,10 @@ async function rehearsedPage(asked: OrderRequest, stock: readonly StockEffect[] 
     data: {
       order,
       lines,
+      thumbnailOf: await readThumbnails(
+        caller,
+        lines.map(({ row }) => row),
+      ),
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
       etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),

@@ -32,6 +32,7 @@ import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf } from '../../records/form.ts'
 import { listStatusNames, paymentsInWords, type ShownPayments, textsOf } from '../../records/order-words.ts'
 import { pickValues } from '../../records/services.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { returnsOf } from './returns.ts'
 import { type OrderRequest, orderService } from './special.ts'
 import { timelineOf } from './timeline.ts'
@@ -71,14 +72,14 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid, trackingOf, taxes] = await Promise.all([
+  const [sent, paid, trackingOf, taxes, thumbnailOf] = await Promise.all([
     readParcels(caller, order, figures.lines),
     readPayments(caller, order),
     readTracking(caller, order),
     readStatedTaxes(caller, [id]),
+    readThumbnails(caller, figures.lines),
   ])
-  const linkOf = ({ shipment }: Parcel) => shipment && trackingOf(shipment)
-  const parcels = sent.map((one) => ({ ...one, shipTo: shipToOf(order, one, writing), trackingLink: linkOf(one) }))
+  const parcels = sent.map((one) => shownParcel(order, one, { trackingOf, writing }))
   const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
@@ -94,6 +95,7 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       sameNumber: sharers.get(id),
       actions: actionsOf({ ...payments, isLive, toShip, hasLeftInPart: waiting.length < parcels.length }),
       figures,
+      thumbnailOf,
       tax: taxes.get(id) ?? null,
       discountReasons: discountReasonsOf(order),
       waiting,
@@ -117,6 +119,16 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
 function discountReasonsOf({ PromotionList }: OrderRecord): string[] {
   const named = PromotionList.map(({ PromotionName, Coupon }) => [PromotionName, Coupon].filter(Boolean).join(' · '))
   return named.filter((name) => name !== '')
+}
+
+/** For `parcel.eta`. */
+function shownParcel<Line>(
+  order: OrderRecord,
+  parcel: Parcel<Line>,
+  { trackingOf, writing }: { trackingOf: Awaited<ReturnType<typeof readTracking>>; writing: Format },
+) {
+  const trackingLink = parcel.shipment && trackingOf(parcel.shipment)
+  return { ...parcel, shipTo: shipToOf(order, parcel, writing), trackingLink }
 }
 
 /** Where a shipment goes, with the contact that it has beside that of the order. */

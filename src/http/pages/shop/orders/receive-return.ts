@@ -18,6 +18,7 @@ import { textIn } from '../../../html/request.ts'
 import { idIn } from '../../frame/pages.ts'
 import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { changedMembers, type LineField, labelsOf, storedTexts } from './line-fields.ts'
 import { quantityFields, returnLabels, returnWords } from './returns.ts'
 
@@ -74,6 +75,7 @@ async function rehearsedPage(asked: Asked, stock: readonly StockEffect[] | null)
       compensation: textOf('RMAMethodID', record.RMAMethodID),
       choices,
       items,
+      thumbnailOf: await readThumbnails(caller, items),
       stock,
       holdsStock: holdsStock(order.OrderStatusID),
       labels: { ...returnLabels, ...labelsOf(record.RMAItemList.flatMap(fieldsOf)) },

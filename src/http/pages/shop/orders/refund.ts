@@ -24,6 +24,7 @@ import { addOnce } from '../../frame/once.ts'
 import { tagOf } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { labelsOf } from './line-fields.ts'
 import { transactionChoices, transactionIn, transactionItems, transactionLabels } from './record-payment.ts'
 import { type Refundable, readRefundable, restockedReturn, returnOf, shownOf } from './refundable.ts'
@@ -67,6 +68,7 @@ async function shown(asked: OrderRequest, state: Refundable, values: Form, goods
       canRestock: lines.some(({ restockable }) => restockable > 0),
       other: otherAmount(order, caller.store.currency),
       goods,
+      thumbnailOf: await readThumbnails(caller, lines),
       etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),
       ...(await transactionChoices(caller, order, typed)),
       labels: {

@@ -24,6 +24,7 @@ import { idIn } from '../../frame/pages.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import type { OrderRequest } from './special.ts'
 
 type OfParcel = { readonly number: string; readonly parcel: number; readonly count: number }
@@ -97,6 +98,7 @@ export async function slipPage(
   const departures = await readDepartures(caller, all)
   const ids = all.map(({ OrderID }) => OrderID)
   const taxes = kind === 'invoice' ? await readStatedTaxes(caller, ids) : null
+  const goods = kind === 'invoice' ? [] : all.flatMap(({ OrderItemList }) => OrderItemList)
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
@@ -115,6 +117,7 @@ export async function slipPage(
       back,
       signedAmount,
       typeName,
+      thumbnailOf: await readThumbnails(caller, goods),
     },
   }
 }

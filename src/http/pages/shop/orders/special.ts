@@ -14,6 +14,7 @@ export const orderService = serviceOf(orders, {
   recordPath: '/:id/fields',
   selection: { template: '/pages/shop/orders/selection', action: '/admin/orders/bulk/slips' },
   listing: orderListing,
+  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
   isAddedElsewhere: true,
   emptyTemplate: '/pages/shop/orders/empty',
 })

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import { refusedSubscriptions } from '../../../../access/applications/calls/call-log.ts'
 import { allows, mayRead } from '../../../../access/applications/privileges.ts'
-import type { DataServices } from '../../../../foundation/database/client.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { type Privilege, privilegesOf } from '../../../../shop/staff/roles.ts'
+import type { Privilege } from '../../../../shop/staff/roles.ts'
 import { brokenWebhooks } from '../../../../shop/webhooks/status.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { merchantOf } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, merchantOf } from '../../../html/request.ts'
 import { services as allServices } from '../../records/services.ts'
 import { TO_BE_PAID } from '../orders/listing.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { readSales } from './sales.ts'
-import { chartOf } from './sales-chart.ts'
-import { COUNTED_MAX, countToBePaid, readBeginnings, readLowStock, readWaiting } from './work.ts'
+import { chartOf, sparkOf } from './sales-chart.ts'
+import { COUNTED_MAX, countToBePaid, readBeginnings, readLowStock, readWaiting, SOLD_ORDERS_MAX } from './work.ts'
 
 const noWebhooks = { paused: 0, failing: 0, webhooks: [] }
 
@@ -20,28 +20,29 @@ const noWebhooks = { paused: 0, failing: 0, webhooks: [] }
  * by an index and reads a bounded number of rows, so that the page takes as long with a million orders as with a few. Of each
  * part, only those learn something who may read what it is made of.
  */
-export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 'db' | 'now'>): void {
+export function overviewPage(app: FastifyInstance, services: CallerServices): void {
   adminPages(app).page('/admin', async (request) => {
-    const merchant = merchantOf(request)
-    const { store } = merchant
-    const privileges = privilegesOf(merchant)
+    const caller = merchantCaller(request, services)
+    const { store, privileges } = caller
     const may = (privilege: Privilege) => allows(privileges, privilege, 'read')
     const [sales, waiting, toBePaid, lowStock, applications, webhooks, beginnings] = await Promise.all([
       may('Orders') ? readSales(services, store) : null,
       may('Orders') ? readWaiting(services, store) : null,
       may('Orders') ? countToBePaid(services, store) : 0,
-      may('Products') ? readLowStock(services, store) : null,
+      may('Products') ? readLowStock(caller) : null,
       may('Keys') ? refusedSubscriptions(services, store.id) : [],
       may('Webhooks') ? brokenWebhooks(services, store.id) : noWebhooks,
-      readBeginnings(services, store),
+      readBeginnings(caller, merchantOf(request).identityId),
     ])
     const data = {
       sales,
       chart: sales && chartOf(sales.days),
+      sparkOf,
       waiting,
       toBePaid,
       toBePaidPath: `/admin/orders?payment=${TO_BE_PAID}`,
       lowStock,
+      thumbnailOf: await readThumbnails(caller, lowStock?.products ?? []),
       applications,
       webhooks,
       beginnings,
@@ -50,7 +51,7 @@ export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 
     return {
       template: '/pages/shop/overview/overview',
       title: t('Overview'),
-      data: { ...data, countedMax: COUNTED_MAX, now: services.now() },
+      data: { ...data, countedMax: COUNTED_MAX, soldOrdersMax: SOLD_ORDERS_MAX, now: services.now() },
     }
   })
 }

@@ -37,7 +37,8 @@ export function productBulkPages(app: FastifyInstance, services: CallerServices)
 
 async function keepTicked(asked: Sent<PageRequest>): Promise<string> {
   const ids = await chosenOrAll(asked, productService)
-  return `/admin/csv/${await keepChosen(asked.caller, products, ids)}/change`
+  const [part = ''] = /^(price|visibility)$/.exec(textIn(asked.typed, 'what')) ?? []
+  return `/admin/csv/${await keepChosen(asked.caller, products, ids)}/change${part && `#${part}`}`
 }
 
 function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {

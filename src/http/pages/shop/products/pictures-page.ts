@@ -1,21 +1,19 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
-import { PICTURE_BYTES_MAX } from '../../../../foundation/pictures/bounds.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { type PictureServices, storePicture } from '../../../../shop/pictures/pictures.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
 import { allowImages } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { receiveFile, takeUploads } from '../../../html/upload.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import { receivePicture } from '../../../html/upload.ts'
 import { digest } from '../../../server/requests/compression.ts'
-import { idIn, readRequest } from '../../frame/pages.ts'
+import type { Framed } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 import { saveChanges } from '../../records/edit-page.ts'
 import { IMAGES_MAX, imagesOf } from '../../records/images.ts'
+import type { PagesOfPictures } from '../../records/routes.ts'
 import { type ProductRecord, type ProductRequest, productService } from './special.ts'
 
 interface Picture {
@@ -78,7 +76,6 @@ async function picturesPage(
       pictures: shown.map((picture) => ({ ...picture, address: addresses.get(picture.file.trim()) ?? null })),
       fetchOf: (file: string) => fetches.find(({ address }) => address === file.trim()),
       action: `/admin/products/${id}/pictures`,
-      megabytes: PICTURE_BYTES_MAX / 1024 ** 2,
     },
   }
 }
@@ -104,47 +101,26 @@ async function savePictures(asked: Sent<ProductRequest>): Promise<string> {
   return `/admin/products/${asked.id}/pictures?notice=record-saved`
 }
 
-export type PagesOfPictures = CallerServices & PictureServices & { readonly config: { readonly publicUrl: string } }
-
 /** Adds the page of a product's pictures, and the form that adds one. */
 export function picturePages(
-  app: FastifyInstance,
   services: PagesOfPictures,
-  { pair }: { pair: (path: string, show: typeof picturesPage, submit: typeof savePictures) => void },
+  { pair, upload }: Pick<Framed<ProductRequest>, 'pair' | 'upload'>,
 ): void {
   const address = '/admin/products/:id/pictures'
   pair(address, picturesPage, savePictures)
-  app.register(async (scope) => {
-    takeUploads(scope)
-    adminPages(scope, ['Products', 'write']).upload(
-      `${address}/file`,
-      async (request, reply) => {
-        const asked = readRequest(request, services)
-        const { caller } = asked
-        const id = idIn(asked)
-        await getRecord(caller, products, id)
-        await receiveFile(reply, PICTURE_BYTES_MAX, async ({ bytes }) => {
-          const path = await storePicture(
-            services,
-            caller.store.id,
-            Buffer.concat(await Array.fromAsync(bytes)),
-            'file',
-          )
-          const text = await getRecord(caller, products, id)
-          const added = { file: `${services.config.publicUrl}${path}`, caption: '' }
-          const change = { kind: 'update', id, body: membersOf([...picturesOf(JSON.parse(text)), added]) } as const
-          // The change says all pictures: one that came meanwhile would be lost.
-          const precondition = ifUnchanged({ etag: digest(text) }, productService.one.key, 'Send the picture again')
-          await changeRecord(caller, products, change, { precondition })
-        })
-        return `/admin/products/${id}/pictures?notice=record-saved`
-      },
-      async (request, reply) => {
-        const asked = readRequest(request, services)
-        const id = idIn(asked)
-        const text = await getRecord(asked.caller, products, id)
-        return picturesPage({ ...asked, typed: null, id, text, record: JSON.parse(text), etag: digest(text) }, reply)
-      },
-    )
-  })
+  upload(
+    `${address}/file`,
+    async ({ caller, id }, reply) => {
+      await receivePicture(reply, services, caller.store.id, async (path) => {
+        const text = await getRecord(caller, products, id)
+        const added = { file: `${services.config.publicUrl}${path}`, caption: '' }
+        const change = { kind: 'update', id, body: membersOf([...picturesOf(JSON.parse(text)), added]) } as const
+        // The change says all pictures: one that came meanwhile would be lost.
+        const precondition = ifUnchanged({ etag: digest(text) }, productService.one.key, 'Send the picture again')
+        await changeRecord(caller, products, change, { precondition })
+      })
+      return `/admin/products/${id}/pictures?notice=record-saved`
+    },
+    picturesPage,
+  )
 }

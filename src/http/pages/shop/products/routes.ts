@@ -2,10 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { products } from '../../../../shop/resources/products/products.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { recordPages } from '../../frame/pages.ts'
+import type { PagesOfPictures } from '../../records/routes.ts'
 import { productBulkPages } from './bulk-page.ts'
 import { categoriesPage, saveCategories } from './categories-page.ts'
 import { optionsPage, saveOptions } from './options-page.ts'
-import { type PagesOfPictures, picturePages } from './pictures-page.ts'
+import { picturePages } from './pictures-page.ts'
 import { pricesPage, savePrices } from './prices-page.ts'
 import { correct, stockPage } from './stock-page.ts'
 
@@ -20,7 +21,7 @@ export function productPages(app: FastifyInstance, services: PagesOfPictures): v
   pair(`${address}/options`, optionsPage, saveOptions)
   pair(`${address}/prices`, pricesPage, savePrices)
   again(`${address}/prices/rows`, pricesPage)
-  picturePages(app, services, withRecord)
+  picturePages(services, withRecord)
   // The form shows the categories of the store.
   const withCategories = adminPages(app, ['Products', 'write'], ['Category', 'read'])
   const ofCategories = recordPages(withCategories, services, products)

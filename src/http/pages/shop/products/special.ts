@@ -7,17 +7,24 @@ import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readProductOrders } from '../../../../shop/resources/products/product-orders.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
 import type { RecordRequest } from '../../frame/request.ts'
-import { listStatusNames, textsOf } from '../../records/order-words.ts'
+import { type Chip, listStatusNames, textsOf } from '../../records/order-words.ts'
 import { pickList, serviceOf } from '../../records/services.ts'
+import { offeredChoices } from './filter-choices.ts'
 
 const ORDERS_SHOWN = 10
 const ORDERS_COUNTED_MAX = 1_000
 const PATHS_SHOWN = 20
-const LEVELS = Array.from({ length: 10 }, (_, at) => at + 1)
 
 export type ProductRecord = RecordOf<typeof products>
 /** A request to a page of one product. */
 export type ProductRequest = RecordRequest<ProductRecord>
+
+/** None left, with combinations too, or no more than StockAlert; null: enough. */
+function markOfStock({ SKUInfo: { Stock }, StockAlert, AdvancedOptionList }: ProductRecord): Chip | null {
+  const left = AdvancedOptionList.reduce((sum, { AdvancedOptionStock }) => sum + AdvancedOptionStock, Stock)
+  if (left <= 0) return { tone: 'bad', text: t('sold out') }
+  return AdvancedOptionList.length === 0 && Stock <= StockAlert ? { tone: 'warn', text: t('low') } : null
+}
 
 /** The page of a product begins with what it is, and with the parts that have forms of their own. */
 export const productService = serviceOf(products, {
@@ -36,14 +43,15 @@ export const productService = serviceOf(products, {
     ])
     return {
       parts: [
-        { slug: 'glance', title: t('At a glance') },
+        { slug: 'prices', title: t('Prices') },
+        { slug: 'stock', title: t('Stock') },
+        { slug: 'description', title: t('Description') },
+        ...(mayRead(caller.privileges, categories) ? [{ slug: 'categories', title: t('Categories') }] : []),
+        { slug: 'options', title: t('Options') },
         ...(mayRead(caller.privileges, orders) ? [{ slug: 'orders', title: t('Orders') }] : []),
       ],
-      product,
+      heading: SKUInfo.Name,
       currency: caller.store.currency,
-      levels: LEVELS.map((level) => ({ level, price: Number(record[`PriceLevel${level}`]) })).filter(
-        ({ price }) => price !== 0,
-      ),
       paths,
       morePaths: CategoryList.length - shown.length,
       orders: found.orders,
@@ -52,22 +60,27 @@ export const productService = serviceOf(products, {
       statusText: textsOf(statuses),
     }
   },
-  sections: ['price-levels', 'discounts', 'categories', 'option-sets', 'advanced-options'],
+  sections: [
+    ...['name-and-visibility', 'prices', 'discounts', 'stock', 'stock-keeping', 'description'],
+    ...['categories', 'option-sets', 'advanced-options'],
+  ],
+  forms: { prices: 'prices', discounts: 'prices', stock: 'stock', categories: 'categories', 'option-sets': 'options' },
   referrers: ['Order'],
   isHidden: ({ Hide }) => Hide === true,
+  columns: ['SKUInfo.Name', 'SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.Stock'],
+  markOf: (name, record) => (name === 'SKUInfo.Stock' ? markOfStock(record as unknown as ProductRecord) : null),
+  asks: ['SKUInfo.Name', 'SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.Stock', 'CategoryList', 'Description'],
   technical: [
     'SKUInfo.CatalogID',
+    'SKUInfo.Currency',
+    'ManufacturerName',
+    'AllowAccessCustomerGroupName',
     'UserID',
     'LastUpdate',
-    'ExternalIdsList',
-    'CategoryExternalIdsList',
-    'PluginList',
-    'ListingTemplateID',
-    'ListingTemplateName',
-    'LoginRequiredOptionID',
-    'LoginRequiredOptionName',
-    'LoginRequiredOptionRedirectTo',
+    'DateCreated',
   ],
+  inSight: ['find', 'categoryid', 'manufacturerid', 'hide'],
+  offered: offeredChoices,
   selection: { template: '/pages/shop/products/selection', action: '/admin/products/bulk', isAskedOnPage: true },
 })
 

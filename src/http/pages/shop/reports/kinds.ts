@@ -7,14 +7,8 @@ import type { Unit } from './period.ts'
 
 // What a report can be by, and what its columns are. A statement (report.ts) makes groups of orders `t` by a key.
 
-interface FigureColumn extends CsvColumn {
-  /** Whether a column of zeros may be left out of a page. */
-  readonly isRare?: true
-}
-
-const column = (name: string, label: Text): FigureColumn => ({ name, label })
-const money = (name: string, label: Text): FigureColumn => ({ name, label, isMoney: true })
-const rareMoney = (name: string, label: Text): FigureColumn => ({ ...money(name, label), isRare: true })
+const column = (name: string, label: Text): CsvColumn => ({ name, label })
+const money = (name: string, label: Text): CsvColumn => ({ name, label, isMoney: true })
 
 /** Of every kind of group, by the names that sums of orders have for programs (rest-resources §3.11). */
 const common = {
@@ -24,7 +18,7 @@ const common = {
   discount: money('DiscountTotal', t('Discount')),
   shipping: money('ShippingTotal', t('Shipping')),
   tax: money('TaxTotal', t('Tax')),
-  other: rareMoney('OtherAmount', t('Other')),
+  other: money('OtherAmount', t('Other')),
   total: money('OrderAmount', t('Total')),
   paid: money('PaidAmount', t('Paid')),
   refunded: money('RefundedAmount', t('Refunded')),
@@ -36,8 +30,8 @@ export const figures = {
   taxed: money('TaxedAmount', t('Taxed, without tax')),
   untaxed: money('UntaxedAmount', t('Without any tax')),
   tax1: money('SalesTax', t('First tax')),
-  tax2: rareMoney('SalesTax2', t('Second tax')),
-  tax3: rareMoney('SalesTax3', t('Third tax')),
+  tax2: money('SalesTax2', t('Second tax')),
+  tax3: money('SalesTax3', t('Third tax')),
   refundedTax: money('RefundTaxAmount', t('Tax of refunds')),
 } as const
 

@@ -13,6 +13,7 @@ import type { PageRequest } from '../../frame/request.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { chartOf } from '../overview/sales-chart.ts'
 import { readSums } from '../payments/entries.ts'
+import { readThumbnails } from '../products/thumbnails.ts'
 import { figures, isKind, type KindName, kinds } from './kinds.ts'
 import { daysOf, periodIn, presetOf, presets } from './period.ts'
 import { type Report, readReport } from './report.ts'
@@ -64,6 +65,7 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
       period: period && daysOf(period),
       report,
       money,
+      thumbnailOf: await readThumbnails(caller, name === 'product' ? goodsOf(report) : []),
       columns: report === null ? [] : shownFigures(report),
       chart: report === null || kind.unit === undefined ? null : chartOf(barsOf(report)),
       largest: report === null ? 0 : Math.max(...report.rows.map(({ figures: each }) => each[kind.by] ?? 0), 0),
@@ -116,16 +118,22 @@ function kindIn(query: unknown, privileges: Privileges): KindName {
   })
 }
 
-function shownFigures({ figures: names, totals }: Report) {
+function goodsOf(report: Report | null) {
+  return (report?.rows ?? []).map(({ id }) => ({ productId: id }))
+}
+
+/** The columns of a page: those in which a row or the sum has something. */
+function shownFigures({ figures: names, rows, totals }: Report) {
   return names
-    .filter((name) => figures[name].isRare === undefined || totals[name] !== 0)
+    .filter((name) => [totals, ...rows.map((row) => row.figures)].some((each) => (each[name] ?? 0) !== 0))
     .map((key) => ({ key, ...figures[key] }))
 }
 
 function barsOf({ rows }: Report) {
-  return rows.map(({ heads: [day = ''], figures: { total = 0, orders = 0 } }) => ({
+  return rows.map(({ heads: [day = ''], figures: { total = 0, orders = 0 }, days }) => ({
     day: String(day),
     amount: total,
     count: orders,
+    days,
   }))
 }

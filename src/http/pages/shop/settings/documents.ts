@@ -6,15 +6,16 @@ import {
   readDocuments,
   updateDocuments,
 } from '../../../../access/stores/documents.ts'
-import { LOGO_BYTES_MAX, saveLogo } from '../../../../access/stores/logo.ts'
+import { saveLogo } from '../../../../access/stores/logo.ts'
 import { locales } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
+import type { PictureServices } from '../../../../shop/pictures/pictures.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices } from '../../../html/request.ts'
-import { receiveFile, takeUploads } from '../../../html/upload.ts'
-import { readRequest } from '../../frame/pages.ts'
+import { receivePicture } from '../../../html/upload.ts'
+import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 
 /** What invoices and packing slips have of the store. */
@@ -42,19 +43,16 @@ export async function saveDocuments({ caller, typed }: Sent<PageRequest>, actor:
 const address = '/admin/settings/documents'
 
 /** Adds the form that sets the logo. */
-export function logoForm(app: FastifyInstance, services: CallerServices): void {
-  app.register(async (scope) => {
-    takeUploads(scope)
-    adminPages(scope, ['Settings', 'write']).upload(
-      `${address}/logo`,
-      async (request, reply) => {
-        const { caller } = readRequest(request, services)
-        await receiveFile(reply, LOGO_BYTES_MAX, async ({ bytes }) =>
-          saveLogo(caller, Buffer.concat(await Array.fromAsync(bytes)), actorOf(request)),
-        )
-        return `${address}?notice=settings-saved#logo`
-      },
-      (request) => documentsPage(readRequest(request, services)),
-    )
-  })
+export function logoForm(app: FastifyInstance, services: CallerServices & PictureServices): void {
+  storePages(adminPages(app, ['Settings', 'write']), services).upload(
+    `${address}/logo`,
+    async ({ caller }, reply) => {
+      await receivePicture(reply, services, caller.store.id, (path) =>
+        // Enough for paper, where it is at most 16 rem wide.
+        saveLogo(caller, path.replace(/\d+$/, '480'), actorOf(reply.request)),
+      )
+      return `${address}?notice=settings-saved#logo`
+    },
+    documentsPage,
+  )
 }

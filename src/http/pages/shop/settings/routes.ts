@@ -6,6 +6,7 @@ import { changedStore } from '../../../../access/stores/store-input.ts'
 import { storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
+import type { PictureServices } from '../../../../shop/pictures/pictures.ts'
 import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
@@ -27,7 +28,7 @@ const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns, documents, taxes, shipping and mails. */
-export function settingsPages(app: FastifyInstance, services: MailSettingsServices): void {
+export function settingsPages(app: FastifyInstance, services: MailSettingsServices & PictureServices): void {
   const saved = [
     { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
     { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses },

@@ -24,6 +24,7 @@ const makers = defineResource({
   maxRecords: 500,
   fields,
   filters: manufacturers.filters,
+  pages: { explains: { FavouriteColor: 'What it likes best.' } },
 })
 
 let app: FastifyInstance
@@ -62,7 +63,7 @@ test('a field that one line adds to a definition is in the forms, the page, the 
   expect(list).toMatch(/<td role="cell" data-label="Favourite color">\s*green/)
 
   const edit = '/admin/makers/1/edit?section=general'
-  const meaning = /<dt>Favourite color<\/dt>\s*<dd>\s*The colour of its <code>Logo<\/code>\.<\/dd>/
+  const meaning = /<dl>\s*<dt>Favourite color<\/dt>\s*<dd>What it likes best\.<\/dd>\s*<\/dl>/
   expect((await merchant.open(edit)).body).toMatch(meaning)
   expect((await merchant.open('/admin/makers/new')).body).toMatch(meaning)
   const tooLong = await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'x'.repeat(21) })

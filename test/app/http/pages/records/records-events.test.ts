@@ -54,12 +54,12 @@ describe('the page of a record', () => {
     const body = await page(`/admin/products/${id}`)
     const words = wordsOf(body)
     expect(words).toContain(
-      'Product Stock Changed Mar 10, 2026, 12:00 PM EDT 42 a deleted webhook delivered 1 attempt: 200',
+      'Product Stock Changed Mar 10, 2026, 12:00 PM 42 a deleted webhook delivered 1 attempt: 200',
     )
     expect(words).toContain(
-      'Product Stock Changed Mar 10, 2026, 12:00 PM EDT 41 Ware &amp; house pending 2 attempts: The answer has the status 503',
+      'Product Stock Changed Mar 10, 2026, 12:00 PM 41 Ware &amp; house pending 2 attempts: The answer has the status 503',
     )
-    expect(words).toContain('Product New Mar 10, 2026, 12:00 PM EDT not yet none')
+    expect(words).toContain('Product New Mar 10, 2026, 12:00 PM not yet none')
     expect(placesIn(body)).toEqual([42, 41])
     expect(body).toContain(`href="/admin/webhooks/${webhook.id}/deliveries/${delivery}"`)
   })

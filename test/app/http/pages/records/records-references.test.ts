@@ -32,8 +32,8 @@ const choicesIn = (body: string) =>
 
 describe('a field that names a record', () => {
   const save = async (fields: Record<string, string>) =>
-    merchant.submit(edit('name-price-and-stock'), {
-      ...(await merchant.formOf(edit('name-price-and-stock'))),
+    merchant.submit(edit('name-and-visibility'), {
+      ...(await merchant.formOf(edit('name-and-visibility'))),
       ...fields,
     })
 
@@ -51,44 +51,44 @@ describe('a field that names a record', () => {
 
   test('shows the records that its words fit, and takes the one that is chosen', async () => {
     const other = await add('Manufacturers', { ManufacturerName: 'Alder Lamps' })
-    const form = await merchant.formOf(edit('name-price-and-stock'))
-    const typed = { ...form, ManufacturerID: 'ald', ShortDescription: 'typed' }
+    const form = await merchant.formOf(edit('name-and-visibility'))
+    const typed = { ...form, ManufacturerID: 'ald', 'SKUInfo.Name': 'typed' }
     const { statusCode, body } = await merchant.submit(
-      edit('name-price-and-stock'),
+      edit('name-and-visibility'),
       { ...typed, lookup: 'ManufacturerID' },
-      { to: rows('name-price-and-stock') },
+      { to: rows('name-and-visibility') },
     )
     expect(statusCode).toBe(200)
     expect(choicesIn(body)).toEqual([
       [other, `${other} Alder Lamps`],
       [alder, `${alder} Alder &amp; Finch`],
     ])
-    expect(fieldsAt(body, edit('name-price-and-stock'))).toMatchObject({
+    expect(fieldsAt(body, edit('name-and-visibility'))).toMatchObject({
       ManufacturerID: 'ald',
-      ShortDescription: 'typed',
+      'SKUInfo.Name': 'typed',
     })
-    expect(await product()).toMatchObject({ ManufacturerID: 0, ShortDescription: '' })
+    expect(await product()).toMatchObject({ ManufacturerID: 0, SKUInfo: { Name: 'Lamp' } })
 
-    await merchant.submit(edit('name-price-and-stock'), { ...typed, 'ManufacturerID.choice': String(other) })
-    expect(await product()).toMatchObject({ ManufacturerID: other, ShortDescription: 'typed' })
+    await merchant.submit(edit('name-and-visibility'), { ...typed, 'ManufacturerID.choice': String(other) })
+    expect(await product()).toMatchObject({ ManufacturerID: other, SKUInfo: { Name: 'typed' } })
   })
 
   test('refuses words that none or several fit, and changes nothing', async () => {
     await add('Manufacturers', { ManufacturerName: 'Alder Lamps' })
-    const none = await save({ ManufacturerID: 'Birch', ShortDescription: 'typed' })
+    const none = await save({ ManufacturerID: 'Birch', 'SKUInfo.Name': 'typed' })
     expect([none.statusCode, none.body.includes('names no record that exists')]).toEqual([400, true])
-    const several = await save({ ManufacturerID: 'alder', ShortDescription: 'typed' })
+    const several = await save({ ManufacturerID: 'alder', 'SKUInfo.Name': 'typed' })
     expect([several.statusCode, several.body.includes('fits several records')]).toEqual([400, true])
     expect(choicesIn(several.body)).toHaveLength(2)
-    expect(await product()).toMatchObject({ ManufacturerID: 0, ShortDescription: '' })
+    expect(await product()).toMatchObject({ ManufacturerID: 0, SKUInfo: { Name: 'Lamp' } })
   })
 
   test.each(['2147483648', '4294967296', '9223372036854775807'])('refuses %s, which no record can have', async (id) => {
     expect((await save({ ManufacturerID: id })).statusCode).toBe(400)
     const looked = await merchant.submit(
-      edit('name-price-and-stock'),
+      edit('name-and-visibility'),
       { ManufacturerID: id, lookup: 'ManufacturerID' },
-      { to: rows('name-price-and-stock') },
+      { to: rows('name-and-visibility') },
     )
     expect(looked.statusCode).toBe(200)
     const added = await merchant.submit('/admin/products/new', { ManufacturerID: id }, { action: '/admin/products' })
@@ -122,7 +122,7 @@ describe('a field that names a record', () => {
     const named = `<a href="/admin/manufacturers/${alder}"><bdi>Alder &amp; Finch</bdi></a>`
     expect((await merchant.open(`/admin/products/${lamp}`)).body).toContain(named)
     expect((await merchant.open('/admin/products?columns=SKUInfo.SKU&columns=ManufacturerID')).body).toContain(named)
-    expect((await merchant.open(edit('name-price-and-stock'))).body).toContain('>Alder &amp; Finch</small>')
+    expect((await merchant.open(edit('name-and-visibility'))).body).toContain('>Alder &amp; Finch</small>')
     expect((await merchant.open(edit('categories'))).body).toContain(' <bdi>Desk lamps</bdi></legend>')
   })
 })
@@ -178,7 +178,7 @@ describe('an amount', () => {
     const { body } = await merchant.open(`/admin/products/${lamp}`)
     for (const amount of ['$10.00', '$9.50', '$9.1234', '>2</dd>']) expect(body).toContain(amount)
     expect((await merchant.open('/admin/products?columns=SKUInfo.SKU&columns=SKUInfo.Price')).body).toContain('$10.00')
-    expect(await merchant.formOf(edit('name-price-and-stock'))).toMatchObject({
+    expect(await merchant.formOf(edit('prices'))).toMatchObject({
       'SKUInfo.Price': '10',
       'SKUInfo.Cost': '9.1234',
     })

@@ -36,39 +36,36 @@ describe('the list of a service', () => {
   const addProducts = async () => {
     await addAll(1, 30, (n) => ({ SKU: `P-${String(n).padStart(2, '0')}`, Name: `Lamp ${n}`, Price: n % 3, Stock: n }))
   }
-  const skus = (from: number, to: number) =>
-    Array.from(
-      { length: Math.abs(to - from) + 1 },
-      (_, at) => `P-${String(from + Math.sign(to - from) * at).padStart(2, '0')}`,
-    )
+  const names = (from: number, to: number) =>
+    Array.from({ length: Math.abs(to - from) + 1 }, (_, at) => `Lamp ${from + Math.sign(to - from) * at}`)
 
   test('shows the newest first, and the next page goes on where the first one ended', async () => {
     await addProducts()
     const first = (await merchant.open('/admin/products')).body
-    expect(rowsOf(first)).toEqual(skus(30, 6))
+    expect(rowsOf(first)).toEqual(names(30, 6))
     expect(first).toContain('30 products')
     const second = (await merchant.open(nextOf(first) ?? '')).body
-    expect(rowsOf(second)).toEqual(skus(5, 1))
+    expect(rowsOf(second)).toEqual(names(5, 1))
     expect(nextOf(second)).toBeUndefined()
   })
 
   test('is sorted by a column, records of the same value by their ids, over all pages', async () => {
     await addProducts()
     const byPrice = (n: number) => n % 3
-    const expected = skus(30, 1).toSorted(
-      (one, other) => byPrice(Number(other.slice(2))) - byPrice(Number(one.slice(2))),
+    const expected = names(30, 1).toSorted(
+      (one, other) => byPrice(Number(other.slice(5))) - byPrice(Number(one.slice(5))),
     )
     const first = (await merchant.open('/admin/products?sort=-SKUInfo.Price')).body
     const second = (await merchant.open(nextOf(first) ?? '')).body
     expect([...rowsOf(first), ...rowsOf(second)]).toEqual(expected)
     const byTime = (await merchant.open('/admin/products?sort=LastUpdate')).body
-    expect([...rowsOf(byTime), ...rowsOf((await merchant.open(nextOf(byTime) ?? '')).body)]).toEqual(skus(1, 30))
+    expect([...rowsOf(byTime), ...rowsOf((await merchant.open(nextOf(byTime) ?? '')).body)]).toEqual(names(1, 30))
   })
 
   test('has every filter of the service, and counts what fits', async () => {
     await addProducts()
     const { body } = await merchant.open('/admin/products?name=lamp%201&stockfrom=10&stockto=12')
-    expect(rowsOf(body)).toEqual(skus(12, 10))
+    expect(rowsOf(body)).toEqual(names(12, 10))
     expect(body).toContain('3 products')
     for (const { resource, path } of services) {
       if (path === '/admin/orders') continue
@@ -104,7 +101,7 @@ describe('the list of a service', () => {
     await add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, GTIN: '4006381333931', Weight: 1.5 })
     const { body } = await merchant.open('/admin/products?columns=GTIN&columns=Weight')
     expect([...body.matchAll(/<th role="columnheader"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual([
-      'Choose',
+      '',
       'GTIN',
       'Weight',
     ])
@@ -244,7 +241,8 @@ describe('a form of a record', () => {
   beforeEach(async () => {
     id = await add('Products', lamp)
   })
-  const general = () => `/admin/products/${id}/edit?section=name-price-and-stock`
+  const general = () => `/admin/products/${id}/edit?section=name-and-visibility`
+  const texts = () => `/admin/products/${id}/edit?section=description`
   const features = () => `/admin/products/${id}/edit?section=features`
 
   test('says beside a field what its name does not, and offers its numbers with what they mean', async () => {
@@ -263,17 +261,14 @@ describe('a form of a record', () => {
   test('changes what was typed, and nothing else', async () => {
     const before = await read('Products', id)
     server.clock.ms += 1_000
-    const form = await merchant.formOf(general())
-    const answer = await merchant.submit(general(), {
-      ...form,
-      'SKUInfo.Price': '39.95',
-      ShortDescription: 'one\r\ntwo',
-    })
+    const form = await merchant.formOf(texts())
+    const typed = { ...form, Description: 'Warm', ShortDescription: 'one\r\ntwo' }
+    const answer = await merchant.submit(texts(), typed)
     expect([answer.statusCode, answer.headers.location]).toEqual([303, `/admin/products/${id}?notice=record-saved`])
     const { LastUpdate, ...after } = await read('Products', id)
     expect(after).toEqual({
       ...before,
-      SKUInfo: { ...before.SKUInfo, Price: 39.95 },
+      Description: 'Warm',
       LastUpdate: undefined,
       UserID: 'merchant@shop.example',
     })
@@ -291,7 +286,7 @@ describe('a form of a record', () => {
   })
 
   test('unticks a box', async () => {
-    const address = `/admin/products/${id}/edit?section=visibility-and-tax`
+    const address = `/admin/products/${id}/edit?section=name-and-visibility`
     const { Hide, ...form } = await merchant.formOf(address)
     expect(Hide).toBe('true')
     await merchant.submit(address, form)
@@ -340,18 +335,18 @@ describe('a form of a record', () => {
 
   test('does not overwrite what somebody else has changed meanwhile: it shows that, and saves when it is sent again', async () => {
     const form = await merchant.formOf(general())
-    await shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { Price: 50 } } })
+    await shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { SKU: 'LAMP-2' } } })
     const typed = { ...form, 'SKUInfo.Name': 'Desk lamp' }
     const refused = await merchant.submit(general(), typed)
     expect(refused.statusCode).toBe(412)
     expect(refused.body).toContain('This product is not as the form showed it. Somebody else has changed it')
-    expect(refused.body).toContain('Stored now: 50')
+    expect(refused.body).toContain('Stored now: LAMP-2')
     expect(refused.body).toContain('value="Desk lamp"')
-    expect(await read('Products', id)).toMatchObject({ SKUInfo: { Name: 'Lamp', Price: 50 } })
+    expect(await read('Products', id)).toMatchObject({ SKUInfo: { Name: 'Lamp', SKU: 'LAMP-2' } })
 
     const { etag } = fieldsAt(refused.body, general())
-    await merchant.submit(general(), { ...typed, etag: etag ?? '', 'SKUInfo.Price': '50' })
-    expect(await read('Products', id)).toMatchObject({ SKUInfo: { Name: 'Desk lamp', Price: 50 } })
+    await merchant.submit(general(), { ...typed, etag: etag ?? '', 'SKUInfo.SKU': 'LAMP-2' })
+    expect(await read('Products', id)).toMatchObject({ SKUInfo: { Name: 'Desk lamp', SKU: 'LAMP-2' } })
   })
 
   test('of a list that somebody else has changed meanwhile shows the list as it is now', async () => {
@@ -375,14 +370,14 @@ describe('a form of a record', () => {
   })
 
   test.each([
-    [{ 'SKUInfo.Price': 'much' }, 'SKUInfo.Price', 'Price'],
     [{ 'SKUInfo.SKU': ' ' }, 'SKUInfo.SKU', 'SKU'],
     [{ ManufacturerID: '77' }, 'ManufacturerID', 'Manufacturer'],
     [{ 'SKUInfo.Name': 'x'.repeat(256) }, 'SKUInfo.Name', 'Name'],
   ])('with %j is refused beside its field, and what was typed stays', async (changes, field, label) => {
+    const other = field === 'SKUInfo.SKU' ? 'SKUInfo.Name' : 'SKUInfo.SKU'
     const before = await read('Products', id)
     const form = await merchant.formOf(general())
-    const answer = await merchant.submit(general(), { ...form, ...changes, GTIN: 'typed <b>' })
+    const answer = await merchant.submit(general(), { ...form, ...changes, [other]: 'typed <b>' })
     expect(answer.statusCode).toBe(400)
     expect(answer.body).toContain(`<a href="#${field}">${label}</a>`)
     expect(answer.body).toContain(`<small id="${field}-problem" class="problem">`)
@@ -443,6 +438,33 @@ describe('a new record', () => {
     })
     expect(answer.statusCode).toBe(200)
     expect(answer.body).not.toContain('Warm')
+  })
+
+  test('of a product asks for six fields first, of which one is a category, and for all others below', async () => {
+    const address = '/admin/products/new'
+    const { body } = await merchant.open(address)
+    const asked = /<form method="post" action="\/admin\/products"[\s\S]*?<summary>More<\/summary>/.exec(body)?.[0] ?? ''
+    const fields = (html: string) => [...html.matchAll(/<label id="([^"]*)-label"/g)].map(([, name]) => name)
+    const category = 'CategoryList.0.CategoryID'
+    const first = ['SKUInfo.Name', 'SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.Stock', category, 'Description']
+    expect(fields(asked)).toEqual(first)
+    expect(fields(body)).toEqual([...new Set(fields(body))])
+    for (const name of ['ManufacturerID', 'SKUInfo.Cost', 'ExtraField13']) expect(fields(body)).toContain(name)
+
+    const lamps = await add('Category', { CategoryName: 'Lamps' })
+    const typed = { 'SKUInfo.Name': 'Lamp', 'SKUInfo.SKU': 'LAMP', [category]: 'Nothing like it' }
+    const refused = await merchant.submit(address, typed, { action: '/admin/products' })
+    expect(refused.statusCode).toBe(400)
+    expect(refused.body).toContain(`<small id="${category}-problem" class="problem">`)
+    expect(refused.body).toContain('value="Nothing like it"')
+    const sent = await merchant.submit(address, { ...typed, [category]: 'lamps' }, { action: '/admin/products' })
+    expect(sent.headers.location).toBe('/admin/products/1?notice=record-created')
+    expect(await read('Products', 1)).toMatchObject({
+      SKUInfo: { Name: 'Lamp' },
+      CategoryList: [{ CategoryID: lamps }],
+    })
+    const next = (await merchant.open('/admin/products/1')).body
+    expect(next).toContain('<a href="/admin/products/1/pictures" class="button">Add pictures</a>')
   })
 
   test('is refused beside its field, and what was typed stays; never the password', async () => {

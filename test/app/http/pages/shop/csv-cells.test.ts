@@ -352,7 +352,7 @@ test.each(services.filter(canImport))('the identifier of $all is a number from 1
     expect(line?.at(-1)).toContain(`${key.name} “${id}” must be a whole number from 1 to 2147483647`)
   }
   expect(await saidIn(path, key.name, 'What is allowed')).toBe('A whole number from 1')
-  expect(await saidIn(path, key.name, 'Meaning')).toBe(key.field.description)
+  expect(await saidIn(path, key.name, 'Meaning')).toBe(key.field.label)
 })
 
 describe('what a spreadsheet seems to have changed is marked', () => {

@@ -240,7 +240,7 @@ describe('a whole product file of the former platform', () => {
     const preview = wordsOf((await merchant.open(address)).body)
     expect(preview).toContain('Read as a file of the platform you come from.')
     expect(await meaningsAt(address)).toMatchObject({
-      price2: 'SKUInfo.RetailPrice',
+      price2: 'Retail price',
       review_count: 'Not taken in, because it is written by the platform itself.',
     })
     expect(preview).toMatch(/Will be made: 3 categories Lamps ?Lamps\/Desk ?Sale .*Will be made: 1 manufacturer 1888/)
@@ -268,7 +268,7 @@ describe('a whole product file of the former platform', () => {
     const { usecatoptions, distributor, ...certain } = product
     const again = await takeIn('products', fileOf({ ...certain, price2: 41 }))
     expect(again).not.toMatch(/\/columns$/)
-    expect(await linesAt(again, 'changes')).toEqual([['2', 'LAMP-1', 'SKUInfo.RetailPrice 39.99 → 41']])
+    expect(await linesAt(again, 'changes')).toEqual([['2', 'LAMP-1', 'Retail price: 39.99 → 41']])
   })
 
   test('is read whatever the order and case of its headings, and its empty cells change nothing', async () => {
@@ -450,10 +450,10 @@ describe('a whole customer file of the former platform', () => {
     expect((await choicesAt(asking)).contactid).toBe('-')
     expect(await everything()).not.toContain('secret-of-ada')
     const byEmail = await assign(asking)
-    expect((await linesAt(byEmail, 'changes'))[0]?.[2]).toContain('BillingCity Rome → Oslo')
+    expect((await linesAt(byEmail, 'changes'))[0]?.[2]).toContain('Billing city: Rome → Oslo')
     const byNumber = await assign(`${byEmail}/columns`, { contactid: 'CustomerID' })
     expect(await linesAt(byNumber, 'errors')).toEqual([
-      ['2', 'ada@shop.example', 'CustomerID “9999” names no Customer of the store'],
+      ['2', 'ada@shop.example', 'Customer number “9999” names no Customer of the store'],
     ])
     const own = await assign(await takeIn('customers', fileOf({ ...row, contactid: ada })), { contactid: 'CustomerID' })
     await apply(own)
@@ -469,7 +469,7 @@ describe('a whole customer file of the former platform', () => {
     }))
     const address = await takeIn('customers', fileOf(...rows))
     expect(await linesAt(address, 'errors')).toEqual([
-      ['5', '3@shop.example', 'CustomerGroupID “777” names no CustomerGroup of the store, by number or by name'],
+      ['5', '3@shop.example', 'Customer group “777” names no CustomerGroup of the store, by number or by name'],
     ])
     expect(wordsOf((await merchant.open(address)).body)).toContain('Will be made: 1 customer group Friends')
     await apply(address)

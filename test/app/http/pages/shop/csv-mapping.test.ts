@@ -46,20 +46,20 @@ describe('a file with other headings', () => {
       [
         '2',
         'P-1',
-        'SKUInfo.Price 1 → 1.5 | Description <b>Text</b> | ExtraField1 red'
+        'Price: 1 → 1.5 | Description: <b>Text</b> | Extra field 1: red'
           .replaceAll('<', '&lt;')
           .replaceAll('>', '&gt;'),
       ],
     ])
     expect(await meaningsAt(address)).toMatchObject({
-      Colour: 'ExtraField1',
+      Colour: 'Extra field 1',
       Code: 'Not taken in, because it was left out on the page before.',
     })
 
     // What it means may be said anew until its changes are made.
     const again = await assign(`${address}/columns`, { Description: 'ShortDescription' })
     expect(again).toBe(address)
-    expect((await linesAt(address, 'changes'))[0]?.[2]).toContain('ShortDescription Kept → ')
+    expect((await linesAt(address, 'changes'))[0]?.[2]).toContain('Short description: Kept → ')
     await apply(address)
     expect(await productOf('P-1')).toMatchObject({
       ExtraField1: 'red',
@@ -75,7 +75,7 @@ describe('a file with other headings', () => {
     await assign(await takeIn('products', 'Art,Preis\nP-1,5\n'), { Art: 'SKUInfo.SKU', Preis: 'SKUInfo.RetailPrice' })
     const asking = await takeIn('products', 'PREIS,ART\n6,P-1\n')
     expect(await choicesAt(asking)).toEqual({ PREIS: 'SKUInfo.RetailPrice', ART: 'SKUInfo.SKU' })
-    expect(await linesAt(await assign(asking), 'changes')).toEqual([['2', 'P-1', 'SKUInfo.RetailPrice 0 → 6']])
+    expect(await linesAt(await assign(asking), 'changes')).toEqual([['2', 'P-1', 'Retail price: 0 → 6']])
     // Other headings, another service and another store know nothing of it.
     expect((await choicesAt(await takeIn('products', 'Preis,Art,Mehr\n6,P-1,1\n'))).Preis).not.toBe(
       'SKUInfo.RetailPrice',
@@ -188,7 +188,7 @@ describe('a file with other headings', () => {
     expect(secrets.open(part?.sealed ?? '')).not.toMatch(/secret-[12]/)
     const address = await assign(asking, { Mail: 'Email', Wort: '-', Ort: 'BillingCity' })
     expect(await linesAt(address, 'new')).toEqual([
-      ['2', 'ada@shop.example', 'Email ada@shop.example | BillingCity Rome'],
+      ['2', 'ada@shop.example', 'E-mail: ada@shop.example | Billing city: Rome'],
     ])
     await apply(address)
     expect(await countsAt(address)).toEqual(['Added (1)'])

@@ -103,7 +103,7 @@ describe('names of a file', () => {
       'Unchanged (1)',
     ])
     const address = await takeIn('products', fileOf({ sku: 'P-1', categories: 'Two' }))
-    expect(await linesAt(address, 'changes')).toEqual([['2', 'P-1', 'CategoryList One, Two → Two']])
+    expect(await linesAt(address, 'changes')).toEqual([['2', 'P-1', 'Categories: One, Two → Two']])
     await apply(address)
     expect(await placementsOf('P-1')).toEqual(['Two'])
   })
@@ -126,14 +126,14 @@ describe('names of a file', () => {
       ([line, , problem = '']) => `${line} ${problem.replace(/“[^”]*” /, '')}`,
     )
     expect(errors).toEqual([
-      '2 CategoryList has an item without a name, or with U+0000',
+      '2 Categories has an item without a name, or with U+0000',
       expect.stringMatching(
-        /^3 CategoryList is the name of several Category records, such as \d+ and \d+\. Rename one of them$/,
+        /^3 Categories is the name of several Category records, such as \d+ and \d+\. Rename one of them$/,
       ),
-      '4 ManufacturerID names no Manufacturer of the store, and one cannot be made: ManufacturerName has 51 characters; at most 50 are allowed',
-      '5 CategoryList has 101 items; at most 100 are allowed',
-      '6 CategoryList has an item of more than 20 levels',
-      expect.stringMatching(/^7 SKUInfo.SKU is required/),
+      '4 Manufacturer names no Manufacturer of the store, and one cannot be made: ManufacturerName has 51 characters; at most 50 are allowed',
+      '5 Categories has 101 items; at most 100 are allowed',
+      '6 Categories has an item of more than 20 levels',
+      expect.stringMatching(/^7 SKU is required/),
     ])
     expect(await madeAt(address)).toBeUndefined()
   })
@@ -143,7 +143,7 @@ describe('names of a file', () => {
     const address = await takeIn('products', fileOf(...rows))
     expect(await countsAt(address)).toEqual(['New (500)', 'Errors (2)'])
     expect((await linesAt(address, 'errors'))[0]?.[2]).toBe(
-      'ManufacturerID “M-500” names no Manufacturer of the store, and a file makes at most 500 records that it names. Import these lines by another file',
+      'Manufacturer “M-500” names no Manufacturer of the store, and a file makes at most 500 records that it names. Import these lines by another file',
     )
     expect(await madeAt(address)).toEqual(['Will be made: 500 manufacturers'])
     await apply(address)

@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreFailure } from '../../../../../src/foundation/values/failure.ts'
 import { orShowAgain } from '../../../../../src/http/html/page-routes.ts'
-import { receiveFile, takeUploads, type UploadedFile } from '../../../../../src/http/html/upload.ts'
+import { receiveFile, type UploadedFile } from '../../../../../src/http/html/upload.ts'
 import { createMetrics } from '../../../../../src/http/server/figures/metrics.ts'
 import { cutSlowPeers } from '../../../../../src/http/server/requests/slow-peers.ts'
 import { openRaw, requestHead } from '../../../../support/raw-connection.ts'
@@ -80,7 +80,7 @@ let latest: FastifyRequest | undefined
 async function open(): Promise<void> {
   app = Fastify({ logger: { stream: { write: (line: string) => log.push(line) } }, forceCloseConnections: true })
   cutSlowPeers(app, createMetrics())
-  takeUploads(app)
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload))
   app.decorate('admitAgain', async () => {})
   app.decorate('csrfProtection', (_request: unknown, _reply: unknown, done: () => void) => done())
   app.post<{ Querystring: { consumer: string; at: string } }>(

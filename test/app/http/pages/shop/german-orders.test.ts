@@ -39,9 +39,7 @@ async function read(url: string, language: string) {
   return { lang: /<html lang="(\w+)"/.exec(body)?.[1], title: /<title>([^<]*)/.exec(body)?.[1], main, text }
 }
 
-/** As lists have it, and as pages do. */
-const briefDate = { de: '10.03.2026, 17:00', en: 'Mar 10, 2026, 5:00 PM' }
-const date = { de: '10. März 2026, 17:00 MEZ', en: 'Mar 10, 2026, 5:00 PM GMT+1' }
+const date = { de: '10.03.2026, 17:00', en: 'Mar 10, 2026, 5:00 PM' }
 const pages: readonly {
   readonly url: string
   readonly de: readonly string[]
@@ -49,15 +47,8 @@ const pages: readonly {
 }[] = [
   {
     url: '/admin/orders',
-    de: [
-      'Unbezahlt',
-      'Nicht versandt',
-      '1.234,50 €',
-      briefDate.de,
-      'Mit den ausgewählten Bestellungen',
-      'Rechnungen drucken',
-    ],
-    en: ['Unpaid', 'Not shipped', '€1,234.50', briefDate.en, 'With the chosen orders', 'Print invoices'],
+    de: ['Unbezahlt', 'Nicht versandt', '1.234,50 €', date.de, 'Mit der Auswahl', 'Rechnungen drucken'],
+    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With what is chosen', 'Print invoices'],
   },
   {
     url: '/admin/orders/1',
@@ -123,8 +114,8 @@ const pages: readonly {
   },
   {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',
-    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Nach Erstattungen'],
-    en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Net'],
+    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Gesamtbetrag'],
+    en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Total'],
   },
   {
     url: '/admin/products',
@@ -133,8 +124,8 @@ const pages: readonly {
   },
   {
     url: '/admin/products/1',
-    de: ['Auf einen Blick', '1.234,50 €', '1.499 vom Produkt selbst'],
-    en: ['At a glance', '€1,234.50', '1,499'],
+    de: ['Suchmaschinen', '1.234,50 €', '1.499 vom Produkt selbst'],
+    en: ['Search engines', '€1,234.50', '1,499'],
   },
   {
     url: '/admin/search?q=lamp',

@@ -28,7 +28,7 @@ test('the page of a product says what it is, and its record as JSON stays as pro
   const id = await shop.add('/Products', { SKUInfo: lamp })
   const { id: shirt } = await addShirt(shop)
   const page = await germanOf(`/admin/products/${id}`)
-  for (const words of ['Auf einen Blick', '1.234,50 $', '2.500 vom Produkt selbst', 'In keiner Kategorie.', 'sichtbar'])
+  for (const words of ['Suchmaschinen', '1.234,50 $', '2.500 vom Produkt selbst', 'In keiner Kategorie.', 'sichtbar'])
     expect(page).toContain(words)
   expect(page).toContain('"Price": 1234.5')
   expect(await germanOf(`/admin/products/${shirt}`)).toContain('5 vom Produkt selbst, 7 in 1 Kombination')
@@ -36,7 +36,7 @@ test('the page of a product says what it is, and its record as JSON stays as pro
 
 test('the forms of a product and of its parts speak German', async () => {
   const { id } = await addShirt(shop)
-  expect(await germanOf(`/admin/products/${id}/edit?section=name-price-and-stock`)).toContain('Bedeutung der Felder')
+  expect(await germanOf(`/admin/products/${id}/edit?section=name-and-visibility`)).toContain('Bedeutung der Felder')
   const options = await germanOf(`/admin/products/${id}/options`)
   expect(options).toContain('3 Kombinationen gibt es noch nicht: Small, Blue; Large, Red; Large, Blue.')
   expect(options).toContain('Alle 3 Kombinationen hinzufügen')

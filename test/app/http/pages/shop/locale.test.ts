@@ -319,7 +319,7 @@ describe('a CSV file', () => {
     const price = cells.indexOf('42,5')
     const changed = [headings, cells.map((cell, at) => (at === price ? '1,234' : cell))]
     const address = await csv.assign(await takeIn(stringify(changed, { delimiter: ';', bom: true })), meanings)
-    expect(await csv.linesAt(address, 'changes')).toEqual([['2', 'LAMP', 'SKUInfo.Price 42,5 → 1,234']])
+    expect(await csv.linesAt(address, 'changes')).toEqual([['2', 'LAMP', 'Preis: 42,5 → 1,234']])
     expect((await merchant.open(address)).body).toContain('12,50')
     await csv.apply(address)
     const after = await product()
@@ -397,10 +397,10 @@ describe('a CSV file', () => {
     const address = await takeIn('Artikel;Preis\nLAMP;1,234\n', { decimal: 'comma' })
     const chosen = { Artikel: 'SKUInfo.SKU', Preis: 'SKUInfo.Price' }
     const preview = await csv.assign(address, chosen)
-    expect(await csv.linesAt(preview, 'changes')).toEqual([['2', 'LAMP', 'SKUInfo.Price 42,5 → 1,234']])
+    expect(await csv.linesAt(preview, 'changes')).toEqual([['2', 'LAMP', 'Preis: 42,5 → 1,234']])
     await speak('en-US')
     const again = await csv.assign(address, { ...chosen, Preis: 'SKUInfo.Cost' })
-    expect(await csv.linesAt(again, 'changes')).toEqual([['2', 'LAMP', 'SKUInfo.Cost 1.2345 → 1.234']])
+    expect(await csv.linesAt(again, 'changes')).toEqual([['2', 'LAMP', 'Cost: 1.2345 → 1.234']])
   })
 
   test('is refused with the choice still made', async () => {

@@ -9,11 +9,11 @@ export interface Scene {
   readonly merchant: TestPerson
 }
 
-/** A server for the file, with a store and its merchant for each test, of which `enter` is told. */
-export function withMerchant(enter: (scene: Scene) => unknown): void {
+/** A server for the file with these settings, with a store and its merchant for each test, of which `enter` is told. */
+export function withMerchant(enter: (scene: Scene) => unknown, settings: Record<string, string> = {}): void {
   let server: TestServer
   beforeAll(async () => {
-    server = await openServer()
+    server = await openServer(settings)
   })
   afterAll(() => server?.close())
   beforeEach(async () => {

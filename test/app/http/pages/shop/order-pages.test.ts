@@ -322,7 +322,7 @@ describe('the products of a new order', () => {
     const form = await tab(merchant)
     const page = await form.lookUp({ ...guest, 'ItemID.1': 'amp', 'ItemID.2': 'nothing such', 'ItemID.3': 'LAMP' })
     expect(page).toMatch(
-      /name="ItemID\.1\.choice" value="LAMP-2"[^>]*><strong>Lamp of brass<\/strong> LAMP-2 · \$5\.00 · 4 in stock/,
+      /name="ItemID\.1\.choice" value="LAMP-2"[^>]*><span class="thumbnail" aria-hidden="true"><\/span><strong>Lamp of brass<\/strong> LAMP-2 · \$5\.00 · 4 in stock/,
     )
     expect(page).toContain('No product of this store has this name')
     expect(page).toContain('name="ItemQuantity.3" type="text" value="1"')
@@ -657,7 +657,7 @@ test('an order’s page writes dates and addresses as all pages do', async () =>
   })
   await shop.call('PUT', '/Orders/1', { body: { ShipmentList: [{ ShipmentID: 0, ShipmentShippedDate: '3/9/2026' }] } })
   const { body } = await merchant.open('/admin/orders/1')
-  expect(body).toContain('Placed Mar 10, 2026, 12:00 PM EDT')
+  expect(body).toContain('Placed Mar 10, 2026, 12:00 PM')
   expect(body).toContain('Ada Byron<br>5 Main St<br>Austin, TX 78701<br>United States<br>')
   expect(body).toContain('Mar 9, 2026')
 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
-import { merchantIn } from '../../../../support/signed-in.ts'
+import { memberIn, merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
@@ -57,7 +57,9 @@ async function words(): Promise<string> {
 /** The rows of the table of days that have orders: day, orders, amount. */
 async function soldDays(): Promise<string[][]> {
   const rows = [
-    ...(await page()).matchAll(/<tr><th scope="row" class="nowrap">(.*?)<\/th><td.*?>(.*?)<\/td><td.*?>(.*?)</g),
+    ...(await page()).matchAll(
+      /<tr><th scope="row" class="nowrap"><a href="[^"]*">(.*?)<\/a><\/th><td.*?>(.*?)<\/td><td.*?>(.*?)</g,
+    ),
   ]
   expect(rows).toHaveLength(30)
   return rows.map(([, ...cells]) => cells).filter(([, orders]) => orders !== '0')
@@ -85,7 +87,22 @@ describe('a store without orders', () => {
   })
 
   test('sees which of the first steps are done', async () => {
-    expect(await words()).toMatch(/Add products done .* Let an application in done .* Place an order by hand A first/)
+    expect(await words()).toMatch(
+      /settings Name, .* Add products done Invite .* Protect .* Let an application in done Place an order by hand A first/,
+    )
+  })
+
+  test('keeps what is left of the first steps in one line when orders come, until all are done', async () => {
+    await orderAt('2026-03-10T15:00:00Z')
+    expect(await words()).toContain('First steps 3 of 6 are done Check your store’s settings Name')
+    const { db } = server.services
+    const { id } = shop.store
+    await db.store.update({ where: { id }, data: { country: 'DE' } })
+    await memberIn(server, shop, 'reader')
+    expect(await words()).toMatch(/5 of 6 are done .*Invite who works with you done Protect your sign-in With a second/)
+    const user = await db.storeUser.findFirstOrThrow({ where: { storeId: id }, orderBy: { id: 'asc' } })
+    await db.identity.update({ where: { id: user.identityId }, data: { totpSince: server.services.now() } })
+    expect(await words()).not.toContain('First steps')
   })
 
   test('is warned of what fails already', async () => {
@@ -114,7 +131,7 @@ describe('sales', () => {
     ])
     const text = await words()
     expect(text).toContain('Today $3,703.50 2 orders')
-    expect(text).toContain('Last 7 days $6,172.50 4 orders')
+    expect(text).toContain('Last 7 days $6,172.50 4 orders of $1,543.13 on average')
     expect(text).toContain('Last 30 days $8,641.50 6 orders')
   })
 
@@ -149,10 +166,15 @@ describe('sales', () => {
     await orderAt('2026-02-24T23:00:00Z', { quantity: 3 })
     await orderAt('2026-02-24T22:59:59Z', { quantity: 100 })
 
-    const text = await words()
+    const body = await page()
+    const text = wordsOf(body)
     expect(text).toContain('Today $1,234.50 1 order 50% less than yesterday by this time ($2,469.00)')
-    expect(text).toContain('3 orders 94% more than the 7 days before, by this time ($65,428.50)')
-    expect(text).toContain('7 orders $0.00 in the 30 days before, by this time')
+    expect(text).toContain(
+      '3 orders of $42,384.50 on average 94% more than the 7 days before, by this time ($65,428.50)',
+    )
+    expect(text).toContain('7 orders of $62,783.14 on average $0.00 in the 30 days before, by this time')
+    const tones = [...body.matchAll(/<dd><small class="(\w+)"/g)].map(([, tone]) => tone)
+    expect(tones).toEqual(['down', 'up', 'quiet'])
   })
 
   test('that hardly differ are about as much', async () => {
@@ -199,15 +221,16 @@ describe('sales', () => {
     expect(body).toContain('aria-label="Bar chart of the sales of the last 30 days: ¥1,235, 1 order.')
   })
 
-  test('are a chart without scripts and styles of its own, that says what it shows', async () => {
+  test('are a chart without scripts and styles of its own, that says what it shows and leads to the orders', async () => {
     await orderAt('2026-03-10T15:00:00Z')
     await orderAt('2026-03-02T15:00:00Z', { quantity: 2 })
+    await orderAt('2026-01-31T15:00:00Z', { quantity: 3 })
     const body = await page()
-    const [chart = ''] = /<svg[\s\S]*<\/svg>/.exec(body) ?? []
+    const [chart = ''] = /<svg viewBox[\s\S]*?<\/svg>/.exec(body) ?? []
     expect(chart).toContain(
-      'role="img" aria-label="Bar chart of the sales of the last 30 days: $3,703.50, 2 orders. Most were on Mon, Mar 2: $2,469.00.',
+      'role="group" aria-label="Bar chart of the sales of the last 30 days: $3,703.50, 2 orders. Most were on Mon, Mar 2: $2,469.00.',
     )
-    expect(chart).not.toMatch(/style=|<script/)
+    expect(body).not.toMatch(/style=|<script(?! src)/)
     const bars = [...chart.matchAll(/class="bar" x="([\d.]+)" y="([\d.]+)" width="7" height="([\d.]+)"/g)]
     expect(bars).toHaveLength(30)
     // The upper edge is $4,000.
@@ -215,7 +238,23 @@ describe('sales', () => {
       [211.5, 38.28, 61.72],
       [291.5, 69.14, 30.86],
     ])
+    expect(chart).toContain(
+      '<a href="/admin/orders?datestart=2026-03-02&amp;dateend=2026-03-02"><title>Mon, Mar 2: $2,469.00, 1 order; 30 days before: $3,703.50</title>',
+    )
+    expect(chart).toContain('H210V7.41H220V100')
     expect(wordsOf(body)).toContain('$4K$2K$0 Feb 17Feb 24Mar 3Today')
+  })
+
+  test('have a small line each: of the hours of today, and of days', async () => {
+    // It is 17:00 in Berlin, an hour ahead.
+    await orderAt('2026-03-10T10:59:00Z', { quantity: 2 })
+    await orderAt('2026-03-10T15:00:00Z')
+    const lines = async () =>
+      [...(await page()).matchAll(/<path d="M([^"]*)"/g)].map(([, path]) => path?.split('L') ?? [])
+    const [hours = [], week = [], month = []] = await lines()
+    expect([hours.length, week.length, month.length]).toEqual([18, 7, 30])
+    expect(hours.flatMap((point) => (point.endsWith(' 100') ? [] : [point]))).toEqual(['110 0', '160 50'])
+    expect(week.at(-1)).toBe('60 0')
   })
 })
 
@@ -243,7 +282,7 @@ describe('orders that wait', () => {
     ])
   })
 
-  test('come first with what is still to be paid, and have the names of the reader’s language', async () => {
+  test('stand with what is still to be paid, and have the names of the reader’s language', async () => {
     await orderAt('2026-03-10T15:00:00Z')
     expect(await words()).not.toContain('still to be paid')
     const guest = { BillingEmail: 'guest@shop.example', OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }] }
@@ -255,7 +294,7 @@ describe('orders that wait', () => {
     const body = await page()
     expect(body).toContain('<a href="/admin/orders?payment=to-be-paid">1 order still to be paid</a>')
     const titles = [...body.matchAll(/<h2 id="([^"]+)"/g)].map(([, title]) => title)
-    expect(titles.slice(0, 3)).toEqual(['waiting', 'low-stock', 'sales'])
+    expect(titles.slice(0, 3)).toEqual(['sales', 'waiting', 'low-stock'])
     const german = (await merchants.get(shop)?.open('/admin', { 'accept-language': 'de-DE' }))?.body
     expect(german).toContain('<a href="/admin/orders?payment=to-be-paid">1 Bestellung noch zu bezahlen</a>')
     expect(german).toContain('<a href="/admin/orders?orderstatus=11">Unbezahlt</a>')
@@ -291,7 +330,7 @@ describe('stock that runs out', () => {
   })
   const add = (of: TestStore, ...body: object[]) => of.call('POST', '/Products', { body })
 
-  test('is at or below its alert, or at zero, lowest first', async () => {
+  test('is at or below its alert, lowest first, without what is sold out and nobody bought', async () => {
     await orderAt('2026-03-10T15:00:00Z')
     await add(shop, product('NONE', 0), product('OWED', -2, 5), product('AT', 5, 5), product('ABOVE', 6, 5))
     await add(shop, product('ONE', 1), product('A&B', 4, 5), product('NEVER', 1, -3))
@@ -301,7 +340,7 @@ describe('stock that runs out', () => {
     expect(wordsOf(body)).toContain('Stock that runs out 4 products, 2 with none left.')
     expect(body).toContain('<a href="/admin/products?stockto=0">2 with none left</a>')
     expect(body).toMatch(/<a href="\/admin\/products\/\d+"><bdi>Shade A&amp;B<\/bdi><\/a>/)
-    expect(wordsOf(body)).toContain('Shade OWED-25 Shade NONE00 Shade A&amp;B45 Shade AT55')
+    expect(wordsOf(body)).toContain('ProductLeftSold Shade A&amp;B4– Shade AT5– What sold')
 
     await shop.call('PUT', '/Products/2', { body: { StockAlert: 0, SKUInfo: { Stock: 3 } } })
     await shop.call('PUT', '/Products/1', { body: { StockAlert: 2_000 } })
@@ -314,8 +353,9 @@ describe('stock that runs out', () => {
 
     await add(shop, ...Array.from({ length: 11 }, (_, index) => product(`S${index}`, 0)))
     expect(await words()).toContain('11 products, none left.')
+    expect(await page()).not.toMatch(/href="\/admin\/products\/\d+"/)
+    await add(shop, ...Array.from({ length: 11 }, (_, index) => product(`L${index}`, 1, 1)))
     expect((await page()).match(/href="\/admin\/products\/\d+"/g)).toHaveLength(10)
-    expect(await words()).toContain('The 10 with the least left.')
 
     const { db } = server.services
     const row = await db.product.findFirstOrThrow({ where: { storeId: shop.store.id, sku: 'S0' } })
@@ -328,6 +368,35 @@ describe('stock that runs out', () => {
       })),
     })
     expect(await words()).toContain('1,000+ products, 1,000+ with none left.')
+  })
+
+  test('begins with what sold in 30 days, by how long it will last, each with its picture', async () => {
+    await orderAt('2026-03-10T15:00:00Z')
+    const MainImageFile = 'https://pictures.store-platform.test/assets/sandbox/lamp-amber.svg'
+    await add(shop, { ...product('SLOW', 9, 9), MainImageFile }, product('FAST', 9, 9), product('GONE', 6, 0))
+    await add(shop, product('LONG-AGO', 9, 9), product('CANCELLED', 9, 9), product('LEFT', 1, 1))
+    const sold = async (moment: string, ItemID: string, ItemQuantity: number) => {
+      server.clock.ms = Date.parse(moment)
+      const { id } = await placeOrder(shop.caller, {
+        BillingEmail: 'a@shop.example',
+        OrderItemList: [{ ItemID, ItemQuantity }],
+      })
+      server.clock.ms = now
+      return id
+    }
+    await sold('2026-03-09T15:00:00Z', 'SLOW', 1)
+    await sold('2026-02-09T15:00:00Z', 'FAST', 3)
+    await sold('2026-03-09T15:00:00Z', 'FAST', 4)
+    await sold('2026-03-09T15:00:00Z', 'GONE', 6)
+    await sold('2026-01-09T15:00:00Z', 'LONG-AGO', 7)
+    const cancelled = await sold('2026-03-09T15:00:00Z', 'CANCELLED', 7)
+    await shop.call('PUT', `/Orders/${cancelled}`, { body: { OrderStatusID: 5 } })
+
+    const body = await page()
+    expect(wordsOf(body)).toContain(
+      'Shade GONE06 Shade FAST27 Shade SLOW81 Shade LEFT1– Shade LONG-AGO2– Shade CANCELLED9– What sold',
+    )
+    expect(body.match(/<img class="thumbnail" src="\/assets\/sandbox\/lamp-amber.svg[^>]*>/g)).toHaveLength(1)
   })
 })
 

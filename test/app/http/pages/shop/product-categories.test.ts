@@ -22,7 +22,7 @@ test('the tree nests categories in the order of the shop, with hidden ones and t
   await open.add('/Products', { SKUInfo, CategoryList: [{ CategoryID: ids.chairs }] })
   const { body } = await open.merchant.open('/admin/categories/tree')
   expect(words(body)).toContain(
-    'Sale Add below Home Add below 1 below Home Garden Add below 1 below Garden Chairs hidden 1 product Add below',
+    'Sale Add below Home 1 product Add below 1 below Home Garden 1 product Add below 1 below Garden Chairs hidden 1 product Add below',
   )
   for (const id of Object.values(ids)) expect(body).toContain(`<a href="/admin/category/${id}">`)
   const below = (await open.merchant.open(`/admin/categories/tree?below=${ids.garden}`)).body
@@ -54,6 +54,49 @@ test('categories in a circle, and very deep ones, do not hang the pages', async 
 
 test.each(['x', '0', '99999999999', '4000'])('there is no tree below %s', async (below) => {
   expect((await open.merchant.open(`/admin/categories/tree?below=${below}`)).statusCode).toBe(404)
+})
+
+test('products are found, and changed, by category with those below it, and by manufacturer', async () => {
+  const { merchant, shop } = open
+  const maker = await open.add('/Manufacturers', { ManufacturerName: 'Oak & Sons' })
+  const add = (name: string, categories: readonly number[], others = {}) =>
+    open.add('/Products', {
+      SKUInfo: { SKU: name, Name: name, Price: 10 },
+      CategoryList: categories.map((CategoryID) => ({ CategoryID })),
+      ...others,
+    })
+  await add('Chair', [ids.chairs, ids.garden])
+  await add('Bench', [ids.garden, ids.sale], { ManufacturerID: maker })
+  await add('Lamp', [], { ManufacturerID: maker })
+  const found = async (query: string) => {
+    const answer = await shop.call('GET', `/Products?${query}`)
+    return answer.statusCode === 404 ? [] : answer.json().map((each: { SKUInfo: { SKU: string } }) => each.SKUInfo.SKU)
+  }
+  expect(await found(`categoryid=${ids.home}`)).toEqual(['Chair', 'Bench'])
+  expect(await found(`categoryid=${ids.chairs}&categoryid=${ids.sale}`)).toEqual(['Chair', 'Bench'])
+  expect(await found(`categoryid=${ids.sale}&manufacturerid=${maker}`)).toEqual(['Bench'])
+  expect(await found(`manufacturerid=${maker}`)).toEqual(['Bench', 'Lamp'])
+  expect(await found('categoryid=4000')).toEqual([])
+  expect((await shop.call('GET', '/Products?categoryid=garden')).body).toContain('categoryid')
+
+  const listed = (await merchant.open(`/admin/products?categoryid=${ids.garden}`)).body
+  expect(listed).toContain(`<option value="${ids.garden}" selected>\u2003Garden</option>`)
+  expect(listed).toContain(`<option value="${maker}">Oak &amp; Sons</option>`)
+  expect(words(listed)).toContain('2 products')
+  const tree = (await merchant.open('/admin/categories/tree')).body
+  expect(tree).toContain(`<a href="/admin/products?categoryid=${ids.home}">2 products</a>`)
+
+  for (const [page, filter] of [
+    [`/admin/category/${ids.home}`, `categoryid=${ids.home}`],
+    [`/admin/manufacturers/${maker}`, `manufacturerid=${maker}`],
+  ] as const) {
+    const { body } = await merchant.open(page)
+    expect(body).toContain(`<a href="/admin/products?${filter}">2 products</a>`)
+    const action = `/admin/products/bulk?${filter}`
+    const { headers } = await merchant.submit(page, { all: 'true', what: 'visibility' }, { action })
+    expect(headers.location).toMatch(/^\/admin\/csv\/\d+\/change#visibility$/)
+    expect(words((await merchant.open(String(headers.location))).body)).toContain('2 products are chosen.')
+  }
 })
 
 test('another store sees none of the categories', async () => {

@@ -20,7 +20,10 @@ beforeAll(async () => {
   const now = server.clock.ms
   shop = await server.openStore({ timeZone: 'Europe/Berlin' })
   await shop.call('POST', '/Products', {
-    body: { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 1234.5, Stock: 1_000 } },
+    body: {
+      SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 1234.5, Stock: 1_000 },
+      MainImageFile: 'https://pictures.store-platform.test/assets/sandbox/lamp-amber.svg',
+    },
   })
   await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: '=1+1', Name: '=Sum', Price: 10, Stock: 1_000 } } })
   const orderAt = async (moment: string, fields: object = {}) => {
@@ -264,12 +267,29 @@ describe('reports', () => {
   test('are shown with a plot, sums and ways on', async () => {
     const { body } = await merchant.open(`/admin/reports?by=day&${inOctober}`)
     expect(body.match(/class="bar"/g)).toHaveLength(3)
+    expect(body).toContain('datestart=2025-10-26&amp;dateend=2025-10-26"><title>Oct 26, 2025: $3,743.75</title>')
     expect(body).toContain('href="/admin/orders?datestart=2025-10-26&amp;dateend=2025-10-26"')
     expect(body).toMatch(/<tfoot[^>]*>[\s\S]*\$6,212\.75/)
     const products = (await merchant.open(`/admin/reports?by=product&${inOctober}`)).body
     expect(products).toContain('<a href="/admin/products/1">LAMP</a>')
+    expect(
+      products.match(/<svg class="share" viewBox="0 0 100 8"[^>]*><rect x="0" y="0" width="(100|0.5)"/g),
+    ).toHaveLength(2)
+    expect(products).toContain('<img class="thumbnail" src="/assets/sandbox/lamp-amber.svg')
+    expect(products).toContain('<span class="thumbnail" aria-hidden="true">')
     expect((await merchant.open('/admin/reports')).body).toContain('No orders were placed in this time')
     expect((await merchant.open(`/admin/reports?by=country&${inOctober}`)).body).toContain('Austria')
+  })
+
+  test('leave out a column of zeros, and mark the other zeros, which a phone has no room for; a file has all', async () => {
+    const headings = (body: string) => [...body.matchAll(/class="right">([^<]*)<\/th>/g)].map(([, text]) => text)
+    const { body } = await merchant.open('/admin/reports?by=day&from=2025-10-27&to=2025-10-27')
+    expect(headings(body)).toEqual(['Orders', 'Items', 'Goods', 'Total'])
+    const all = (await merchant.open(`/admin/reports?by=day&${inOctober}`)).body
+    expect(headings(all).join(' ')).toBe('Orders Items Goods Discount Shipping Tax Total Paid Refunded Net')
+    expect(all.match(/class="right nowrap zero">\$0\.00</g)).toHaveLength(12)
+    const [row] = await file('/admin/reports.csv?by=day&from=2025-10-27&to=2025-10-27')
+    expect(row).toMatchObject({ Discount: '0.00', Other: '0.00', Net: '0.00' })
   })
 
   test('show of very many orders their number and total by time, which are summed already', async () => {
@@ -278,7 +298,9 @@ describe('reports', () => {
     await db.salesSum.create({ data: { ...of, since: new Date('2024-03-30T23:00:00Z') } })
     const { body } = await merchant.open('/admin/reports?by=day&from=2024-03-01&to=2024-03-31')
     expect(body).toContain('Of so many orders this page has the number and the total')
-    expect(body).toMatch(/datestart=2024-03-31[^<]*<\/a><\/th>\s*<td[^>]*>4,001<\/td>\s*<td[^>]*>\$1,000,000\.00</)
+    expect(body).toMatch(
+      /datestart=2024-03-31[^<]*<\/a><\/span><\/th>\s*<td[^>]*>4,001<\/td>\s*<td[^>]*>\$1,000,000\.00</,
+    )
     const [, address = ''] = /<a href="([^"]*)">Add up all columns/.exec(body) ?? []
     const all = (await merchant.open(address.replaceAll('&amp;', '&'))).body
     expect(all).toContain('No orders were placed in this time')

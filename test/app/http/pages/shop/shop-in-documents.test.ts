@@ -1,6 +1,9 @@
+import sharp from 'sharp'
 import { expect, test } from 'vitest'
+import { pictureSweep } from '../../../../../src/shop/pictures/sweep.ts'
 import { orderPageAddress } from '../../../../../src/shop/resources/orders/order-page.ts'
 import type { TestPerson } from '../../../../support/person.ts'
+import { filled, pictureFolder } from '../../../../support/pictures.ts'
 import { customerIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
@@ -9,10 +12,13 @@ let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-withMerchant(async (scene) => {
-  ;({ server, shop, merchant } = scene)
-  await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 5, Stock: 50 } })
-})
+withMerchant(
+  async (scene) => {
+    ;({ server, shop, merchant } = scene)
+    await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 5, Stock: 50 } })
+  },
+  { FILES_DIR: pictureFolder() },
+)
 
 /** A new order, by the page that everybody may open who has its address, and by the shop's. */
 async function newOrder(fields = {}) {
@@ -24,62 +30,71 @@ async function newOrder(fields = {}) {
 }
 
 const documents = '/admin/settings/documents'
-const hex = (side: number) => side.toString(16).padStart(8, '0')
-const png = (width: number, height: number) =>
-  Buffer.from(`89504e470d0a1a0a0000000d49484452${hex(width)}${hex(height)}08`, 'hex')
-/** With a segment of tables before the frame. */
-const jpeg = Buffer.from('ffd8ffe000044142ffc40004abcdffc0000b080010002001000000ffd9', 'hex')
 const upload = (file: Buffer) => merchant.upload(`${documents}/logo`, file, 'logo.txt', { page: documents })
-const logoIn = (body: string) => /<img src="(\/logo\/[^"]*)"/.exec(body)?.[1] ?? ''
+const logoIn = (body: string) => /<img src="(\/(?:files|logo)\/[^"]*)"/.exec(body)?.[1] ?? ''
 const read = (url: string) => server.app.inject({ url })
+const png = (background: string) => filled(600, 300, background).png().toBuffer()
 
-test('the logo of a store is at the head of its slips and its customers’ pages, each one at its own address', async () => {
+/** The addresses of the logo on all pages that have it. */
+async function shown(): Promise<string[]> {
   const { own, page } = await newOrder()
   const customer = await customerIn(server, shop)
-  const shown = async () => {
-    const ofShop = [documents, `${own}/invoice`, `${own}/packing-slip`].map((each) => merchant.open(each))
-    const all = await Promise.all([...ofShop, customer.open('/account'), customer.open(page)])
-    return [...new Set(all.map(({ body }) => logoIn(body)))]
-  }
+  const ofShop = [documents, `${own}/invoice`, `${own}/packing-slip`].map((each) => merchant.open(each))
+  const all = await Promise.all([...ofShop, customer.open('/account'), customer.open(page)])
+  return [...new Set(all.map(({ body }) => logoIn(body)))]
+}
+
+test('the logo of a store is a picture at the head of its slips and its customers’ pages, and stays while it is', async () => {
   expect(await shown()).toEqual([''])
-  const addresses = new Set<string>()
-  for (const [file, type] of [
-    [png(640, 480), 'image/png'],
-    [jpeg, 'image/jpeg'],
-    [png(5_000, 1), 'image/png'],
-  ] as const) {
+  const addresses: string[] = []
+  for (const file of [await png('red'), await filled(600, 300, 'blue').webp().toBuffer()]) {
     expect((await upload(file)).headers.location).toBe(`${documents}?notice=settings-saved#logo`)
     const [address = '', ...others] = await shown()
-    const { headers, rawPayload, cookies } = await read(address)
-    const safe = { 'content-type': type, 'x-content-type-options': 'nosniff' }
-    expect(headers).toMatchObject({ ...safe, 'cache-control': 'public, max-age=31536000, immutable' })
-    expect([rawPayload.equals(file), cookies, others]).toEqual([true, [], []])
-    addresses.add(address)
+    expect(others).toEqual([])
+    expect(await sharp((await read(address)).rawPayload).metadata()).toMatchObject({ width: 480, format: 'jpeg' })
+    addresses.push(address)
   }
-  expect(addresses.size).toBe(3)
+  const [from = '', to = ''] = addresses
   const [{ Details }] = (await merchant.call('GET', '/admin/audit?limit=1')).json()
-  expect(Details).toEqual({ logo: { from: 'image/jpeg', to: 'image/png' } })
-  await merchant.submit(documents, { RemoveLogo: 'yes' })
-  expect(await shown()).toEqual([''])
-  for (const gone of [...addresses, '/logo/1/x']) expect((await read(gone)).statusCode).toBe(404)
+  expect(Details).toEqual({ logo: { from, to } })
+  for (const _ of [1, 2]) {
+    server.clock.ms += 86_400_001
+    await pictureSweep(server.services)(() => false)
+  }
+  expect([(await read(from)).statusCode, (await read(to)).statusCode]).toEqual([404, 200])
 })
 
-const [noPicture, noSides] = ['must be a PNG or JPEG picture', 'must have a width and a height of 1 to 5000 pixels']
+test('a logo of a former server is shown until another one is set or it is removed', async () => {
+  const { db } = server.services
+  const bytes = new Uint8Array(await png('green'))
+  const data = { storeId: shop.store.id, type: 'image/png', bytes, updatedAt: new Date(1_000) }
+  const former = `/logo/${shop.store.id}/1000`
+  await upload(await png('red'))
+  await db.storeLogo.create({ data })
+  expect(await shown()).toEqual([former])
+  const { headers, rawPayload } = await read(former)
+  const safe = { 'content-type': 'image/png', 'x-content-type-options': 'nosniff' }
+  expect(headers).toMatchObject({ ...safe, 'cache-control': 'public, max-age=31536000, immutable' })
+  expect(rawPayload.equals(bytes)).toBe(true)
+  await upload(await png('blue'))
+  expect(await shown()).toEqual([expect.stringContaining('/files/')])
+  await db.storeLogo.create({ data })
+  await merchant.submit(documents, { RemoveLogo: 'yes' })
+  expect(await shown()).toEqual([''])
+  for (const gone of [former, '/logo/1/x']) expect((await read(gone)).statusCode).toBe(404)
+})
 
-test.each([
-  ['a picture by its name alone', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), noPicture],
-  ['empty', Buffer.alloc(0), noPicture],
-  ['a PNG that ends before its sides', png(1, 1).subarray(0, 20), noPicture],
-  ['a JPEG that ends before its frame', jpeg.subarray(0, 18), noPicture],
-  ['without pixels', png(0, 9), noSides],
-  ['larger than browsers have memory for', png(9, 5_001), noSides],
-  ['of more than 1 MB', Buffer.concat([png(9, 9), Buffer.alloc(1024 * 1024)]), 'larger than 1 MB'],
-])('a logo that is %s is refused, and the former one stays', async (_, file, says) => {
-  await upload(png(1, 1))
-  const before = logoIn((await merchant.open(documents)).body)
-  const { statusCode, body } = await upload(file)
-  expect([statusCode >= 400, logoIn(body)]).toEqual([true, before])
-  expect(body).toContain(says)
+test('a logo that is none, or too large, is refused beside its field, and the former one stays', async () => {
+  await upload(await png('red'))
+  const former = logoIn((await merchant.open(documents)).body)
+  for (const [file, says] of [
+    [Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'WebP, AVIF or GIF picture'],
+    [Buffer.alloc(0), 'is cut off or damaged'],
+    [Buffer.alloc(10 * 1024 ** 2 + 1), 'larger than 10 MB'],
+  ] as const) {
+    const { statusCode, body } = await upload(file)
+    expect([statusCode >= 400, logoIn(body), body]).toEqual([true, former, expect.stringContaining(says)])
+  }
 })
 
 const carriers = '/admin/settings/carriers'

@@ -42,7 +42,7 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
   test('is in no form, and a form that names it changes it in nothing', async () => {
     await enter()
     const forms = [
-      [`/admin/products/${id}/edit?section=name-price-and-stock`, 'SKUInfo.Cost', { 'SKUInfo.Name': 'Floor lamp' }],
+      [`/admin/products/${id}/edit?section=name-and-visibility`, 'SKUInfo.Cost', { 'SKUInfo.Name': 'Floor lamp' }],
       [`/admin/products/${id}/prices`, 'SKUInfo.Cost', { 'SKUInfo.Price': '21' }],
       [
         `/admin/products/${id}/options`,
@@ -162,7 +162,7 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
     await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
     const pages = [
       `/admin/products/${id}`,
-      `/admin/products/${id}/edit?section=name-price-and-stock`,
+      `/admin/products/${id}/edit?section=name-and-visibility`,
       '/admin/products/new',
     ]
     for (const page of pages) {
@@ -178,7 +178,7 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
       ]),
     )
     // A name names nothing for somebody who may not read it.
-    const edit = `/admin/products/${id}/edit?section=name-price-and-stock`
+    const edit = `/admin/products/${id}/edit?section=name-and-visibility`
     const typed = await person.submit(edit, { ...(await person.formOf(edit)), ManufacturerID: 'Alder' })
     expect(typed.statusCode).toBe(400)
     const address = await takeIn('products', 'SKUInfo.SKU,ManufacturerID\nLAMP,Alder\n')
@@ -373,14 +373,14 @@ describe('the overview', () => {
     person = await memberIn(server, shop, packer)
     const headings = async (who: TestPerson) =>
       [...(await who.open('/admin')).body.matchAll(/<h2 id="([\w-]+)"/g)].map(([, id]) => id)
-    expect(await headings(owner)).toEqual(['waiting', 'low-stock', 'sales', 'connections'])
-    expect(await headings(person)).toEqual(['waiting', 'sales'])
-    expect(await headings(await memberIn(server, shop, 'orders'))).toEqual(['waiting', 'low-stock', 'sales'])
+    expect(await headings(owner)).toEqual(['sales', 'waiting', 'low-stock', 'connections', 'first-steps'])
+    expect(await headings(person)).toEqual(['sales', 'waiting'])
+    expect(await headings(await memberIn(server, shop, 'orders'))).toEqual(['sales', 'waiting', 'low-stock'])
     expect(await headings(await memberIn(server, shop, 'catalogue'))).toEqual(['low-stock'])
     expect(await headings(await memberIn(server, shop, 'reader'))).toEqual([
+      'sales',
       'waiting',
       'low-stock',
-      'sales',
       'connections',
     ])
     const makers = { Name: 'Makers', Privileges: { Manufacturers: ['write'] } } as const
@@ -389,8 +389,8 @@ describe('the overview', () => {
 
   test('of a new store has the steps that the person can take', async () => {
     const steps = async (who: TestPerson) =>
-      [...(await who.open('/admin')).body.matchAll(/<li>\s*<strong>([^<]+)/g)].map(([, step]) => step)
-    expect(await steps(owner)).toHaveLength(5)
+      [...(await who.open('/admin')).body.matchAll(/<li(?: class="done")?>\s*<strong>([^<]+)/g)].map(([, step]) => step)
+    expect(await steps(owner)).toHaveLength(6)
     expect(await steps(await memberIn(server, shop, 'orders'))).toEqual(['Place an order by hand'])
     expect(await steps(await memberIn(server, shop, 'catalogue'))).toEqual(['Add products'])
     expect(await steps(await memberIn(server, shop, 'reader'))).toEqual([])
