@@ -36,6 +36,7 @@ import { listenToDatabase } from './parts/listener.ts'
 import { archivedSweeps, sweepsByAge } from './parts/retention.ts'
 import { createAlerts } from './shop/alerts/loop.ts'
 import { createCsvImports } from './shop/csv/apply/runner.ts'
+import { createPictureFetches } from './shop/pictures/fetches.ts'
 import { pictureSweep } from './shop/pictures/sweep.ts'
 import { resourceNamed } from './shop/registry.ts'
 import { createOrderMails } from './shop/resources/order-mails/send.ts'
@@ -107,6 +108,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   const callLog = parts.add('the call log', createCallLog(background))
   parts.add('the outbound requests', { stop: () => outbound.close() })
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))
+  parts.add('the fetching of pictures', createPictureFetches({ ...background, outbound, config, resourceNamed }))
   parts.add('the webhook dispatcher', dispatcher)
   if (mails) parts.add('the mails', mails)
   if (orderMails) parts.add('the mails of orders', orderMails)

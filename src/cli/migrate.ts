@@ -6,6 +6,7 @@ import { StartupError } from '../foundation/process/startup-error.ts'
 import { resources } from '../shop/registry.ts'
 import { Book } from './migrate/book.ts'
 import type { Copying, Sums } from './migrate/copy.ts'
+import { fetchImages } from './migrate/images.ts'
 import { readKeys } from './migrate/keys.ts'
 import { DIFFERENCES, Passes } from './migrate/passes.ts'
 import { resultLines } from './migrate/result.ts'
@@ -18,12 +19,14 @@ import { findServer, readStoreId } from './server.ts'
 
 const usage = `Usage: npm run migrate -- --from ADDRESS --store N [--version v1|v2] [--follow] [--compare] [--into-used]
          [--apply-deletions] [--yes]
+       npm run migrate -- --from ADDRESS --store N --images
 Copies a store from a server of this interface into a store of the running server, and goes on where it was. Keys come from
 MIGRATE_PRIVATE_KEY, MIGRATE_TOKEN and MIGRATE_SECURE_URL, or are asked for.
   --follow           keeps the copy up to date until Ctrl+C, a round every MIGRATE_ROUND_SECONDS (1 to 3600; 60 if not set)
   --compare          reads both sides again and lists what differs
   --into-used        takes a store that has records; what is in it is not overwritten
   --apply-deletions  deletes here what was deleted there; more than 20 records and 1 % of a service with --yes alone
+  --images           fetches the pictures that the copied records name, below MIGRATE_SECURE_URL or ADDRESS; needs no keys
 docs/moving-in.md has the whole move as a list.
 `
 
@@ -40,7 +43,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
     args,
     options: {
       ...{ from: text, store: text, version: { ...text, default: 'v1' }, by: { ...text, default: 'rest' } },
-      ...{ follow: flag, compare: flag, 'apply-deletions': flag, 'into-used': flag, yes: flag },
+      ...{ follow: flag, compare: flag, 'apply-deletions': flag, 'into-used': flag, yes: flag, images: flag },
     },
   })
   const { from, store, version, by } = values
@@ -54,9 +57,10 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const storeId = readStoreId(store)
   const roundSeconds = readRoundSeconds(environment)
   const server = await findServer(environment)
+  const target = await Target.open(server, storeId, say)
+  if (values.images) return fetchImages(target, environment.MIGRATE_SECURE_URL?.trim() || from, print)
   const keys = await readKeys(environment, from)
   keepSecret(keys.privateKey, keys.token)
-  const target = await Target.open(server, storeId, say)
   const source = await Source.open(keys, { version, timeZone: target.store.TimeZone, say })
   try {
     const folder = join(readConfig(environment).dataDir, 'migrate', `store-${storeId}`)

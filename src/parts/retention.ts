@@ -14,6 +14,7 @@ import type { Config } from '../foundation/process/settings.ts'
 import { archivedSweep } from '../operations/installation/archive.ts'
 import { MESSAGES_HOURS } from '../operations/sandbox/inbox.ts'
 import { KEPT_DAYS as CSV_DAYS } from '../shop/csv/lines/limits.ts'
+import { KEPT_DAYS as FETCH_DAYS } from '../shop/pictures/fetches.ts'
 import { DRAFT_DAYS } from '../shop/resources/orders/drafts.ts'
 import { oldMovements } from '../shop/resources/products/carry-forward.ts'
 import { deliverySweep } from '../shop/webhooks/dispatch/retention.ts'
@@ -44,6 +45,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     'old bodies of refused requests': sweepByTime(db, { table: 'RefusedBody', time: 'at' }, days(BODIES_KEPT_DAYS)),
     'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt', mayGo: sql`"orderId" IS NULL` }, days(MAIL_DAYS)),
     'old drafts of orders': sweepByTime(db, { table: 'OrderDraft', time: 'keptAt' }, days(DRAFT_DAYS)),
+    'old fetches of pictures': sweepByTime(db, { table: 'PictureFetch', time: 'endedAt' }, days(FETCH_DAYS)),
     'old messages of inboxes': sweepByTime(db, { table: 'InboxMessage', time: 'at' }, ago(MESSAGES_HOURS * HOUR_MS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old tokens of people': sweepByTime(db, { table: 'PersonToken', time: 'expiresAt' }, now),

@@ -458,7 +458,7 @@ const DATA: ReadonlySet<string> = new Set(['email', 'field', 'id', 'key', 'label
 /** Changes of many records, which mark what somebody should look at. */
 const WITH_MARKS = /\/src\/http\/pages\/shop\/(orders|products)\/bulk\.ts/
 const WITH_REASONS =
-  /\/src\/(shop\/csv|access\/mail|foundation\/outbound|shop\/webhooks|shop\/resources\/(order-mails|.*\/former-file))/
+  /\/src\/(shop\/csv|access\/mail|foundation\/outbound|shop\/webhooks|shop\/pictures|shop\/resources\/(order-mails|.*\/former-file))/
 
 const CODES: ReadonlySet<string> = new Set(errorCodes)
 

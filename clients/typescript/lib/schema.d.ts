@@ -3030,6 +3030,8 @@ export interface components {
             CategoryDescription?: string;
             /** @description A small picture of the category: a path below the store’s address, or a whole address. */
             CategoryIcon?: string;
+            /** @description The http or https address of a picture that the platform fetches and stores. Send it instead of CategoryIcon, which says this address until the picture is stored, and then that of the stored picture. Write-only: accepted, never returned. */
+            FetchFrom?: string;
             /** @description True: the storefront shows the category in its main navigation. */
             CategoryMain?: boolean;
             /**
@@ -3201,6 +3203,8 @@ export interface components {
             CategoryDescription?: string;
             /** @description A small picture of the category: a path below the store’s address, or a whole address. */
             CategoryIcon?: string;
+            /** @description The http or https address of a picture that the platform fetches and stores. Send it instead of CategoryIcon, which says this address until the picture is stored, and then that of the stored picture. Write-only: accepted, never returned. */
+            FetchFrom?: string;
             /** @description True: the storefront shows the category in its main navigation. */
             CategoryMain?: boolean;
             /**
@@ -4578,6 +4582,8 @@ export interface components {
             ImageGalleryID?: number;
             /** @description The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. */
             ImageGalleryFile?: string;
+            /** @description The http or https address of a picture that the platform fetches and stores. Send it instead of ImageGalleryFile, which says this address until the picture is stored, and then that of the stored picture. Write-only: accepted, never returned. */
+            FetchFrom?: string;
             /** @description The caption and alternative text of the picture. */
             ImageGalleryCaption?: string;
             /**
@@ -4644,6 +4650,8 @@ export interface components {
             ManufacturerName: string;
             /** @description A picture of the manufacturer’s logo: a path below the store’s address, or a whole address. */
             Logo?: string;
+            /** @description The http or https address of a picture that the platform fetches and stores. Send it instead of Logo, which says this address until the picture is stored, and then that of the stored picture. Write-only: accepted, never returned. */
+            FetchFrom?: string;
             /**
              * Format: int32
              * @description The place of the manufacturer among others: the storefront shows lower numbers first.
@@ -4673,6 +4681,8 @@ export interface components {
             ManufacturerName?: string;
             /** @description A picture of the manufacturer’s logo: a path below the store’s address, or a whole address. */
             Logo?: string;
+            /** @description The http or https address of a picture that the platform fetches and stores. Send it instead of Logo, which says this address until the picture is stored, and then that of the stored picture. Write-only: accepted, never returned. */
+            FetchFrom?: string;
             /**
              * Format: int32
              * @description The place of the manufacturer among others: the storefront shows lower numbers first.

@@ -6,6 +6,7 @@ import type { DeletionLine, Refusal as LineRefusal, TransferLine } from '../../e
 import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
 import { isId } from '../../foundation/values/int32.ts'
+import { imageMembers } from '../../shop/pictures/fetches.ts'
 import { resources } from '../../shop/registry.ts'
 import { find, type Store } from '../new-store/installation.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
@@ -83,6 +84,36 @@ export class Target {
       for await (const { record } of this.#lines(resource)) ids.push(idOf(resource, record))
       return ids
     })
+  }
+
+  /** Lists what the images of all records say. */
+  async images(): Promise<Set<string>> {
+    return this.#again(async () => {
+      const texts = new Set<string>()
+      for (const resource of resources) {
+        const names = imageMembers(resource.fields)
+        const note = (name: string, value: unknown) => {
+          if (names.includes(name)) texts.add(String(value).trim())
+          return value
+        }
+        if (names.length > 0) for await (const { record } of this.#lines(resource)) JSON.stringify(record, note)
+      }
+      return texts
+    })
+  }
+
+  /** Has the picture fetched that a text means. Returns why it could not be; empty: it is stored. */
+  async fetch(body: { readonly Path: string; readonly Address: string }): Promise<string> {
+    const sent = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    } as const
+    const path = `/admin/stores/${this.store.Id}/pictures`
+    const [picture] = await this.#again(async () =>
+      JSON.parse(await (await callServer(this.#server, path, sent)).text()),
+    )
+    return picture.Reason
   }
 
   /** Imports lines. Returns the reasons of refused lines, by index. Safe to repeat: a line replaces the stored record. */

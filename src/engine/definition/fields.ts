@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Sql } from '../../foundation/database/sql.ts'
+import { urlFault } from '../../foundation/outbound/addresses.ts'
 import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { LongNumber, roundNumbers } from '../../foundation/values/long-number.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
@@ -64,6 +65,8 @@ export interface ValueField {
   readonly numberKind: NumberKind
   /** Whether it is the address of an image, which pages show. */
   readonly isImage?: boolean
+  /** Of a text that is `sent`: the member behind which it stands, and which takes it. */
+  readonly fills?: string | undefined
   /** Whether it holds HTML for the storefront, which pages show as it looks. */
   readonly isHtml?: boolean
   /** Whether it is a country by its ISO 3166 code of two letters, which forms offer by name. Other texts are taken too. */
@@ -262,6 +265,14 @@ export function text<const Options extends TextOptions>(max = LONG_TEXT, options
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
   const schema = normalise ? textSchema(max, normalise) : plainTextSchema(max)
   return value<'text', Options>('text', schema, unset, bounds, others)
+}
+
+/** The text as an http or https address without white space around it. Its host is checked at every call, because its addresses may change. */
+export function webAddress(address: ValueField): ValueField {
+  const known = address.schema.refine((given) => given === '' || urlFault(String(given)) === null, {
+    error: ({ input }) => urlFault(String(input)) ?? '',
+  })
+  return { ...address, schema: z.preprocess((given) => (typeof given === 'string' ? given.trim() : given), known) }
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */

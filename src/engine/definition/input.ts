@@ -171,8 +171,14 @@ function readMember(
       : readValue(field, given, rules, path)
   if (value === null) return
   if (field.access === 'key') patch.key = value as string | number
-  else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
-  else if (field.column === undefined) details[name] = value
+  else if (field.access === 'wo' || field.access === 'sent') {
+    patch.writeOnly[name] = value
+    if (field.fills !== undefined && value !== '') {
+      details[field.fills] = value
+      // It replaces what was sent back of that member.
+      if (patch.sentBack) patch.sentBack = patch.sentBack.filter(({ path }) => path.at(-1) !== field.fills)
+    }
+  } else if (field.column === undefined) details[name] = value
   else patch.columns[field.column] = field.nullable && value === field.default ? null : value
 }
 

@@ -24,6 +24,8 @@ export const leases = {
   removalNotice: { table: 'RemovalNotice', until: 'nextAttemptAt', claim: 'attempts', ms: 60_000 },
   /** An attempt to send a mail, which has a minute. */
   mail: { table: 'Mail', until: 'nextAttemptAt', claim: 'attempts', hasProcess: true, ms: 120_000 },
+  /** An attempt to fetch a picture: 20 s, and as long as it waits to be decoded and stored. */
+  pictureFetch: { table: 'PictureFetch', until: 'nextAt', claim: 'attempts', hasProcess: true, ms: 300_000 },
   /** A callback about a subscription, which has 10 s, and the change that follows it. Its first holder inserts the row. */
   handshake: { table: 'Handshake', until: 'claimedUntil', claim: 'claim', ms: 15_000 },
   /** Reading a CSV file. Renewed by the request that does; past it the import may be deleted, or its kept rows be read again. */

@@ -26,8 +26,8 @@ export type OutboundAnswer =
       readonly status: number
       /** By lower-case name; repeated headers are joined by a comma and a blank. At most 16 kB in all. */
       readonly headers: ReadonlyMap<string, string>
-      /** Decoded as UTF-8, invalid bytes replaced; never decompressed. */
-      readonly body: string
+      /** The body, never decompressed. `textOf` decodes it. */
+      readonly bytes: Buffer
       /** Whether the body exceeded `answerBytesMax`. */
       readonly isCut: boolean
       /** Whole milliseconds. */
@@ -39,6 +39,11 @@ export type OutboundAnswer =
       readonly reason: string
       readonly durationMs: number
     }
+
+/** The body as UTF-8, invalid bytes replaced, without the part of a character at its cut end. */
+export function textOf({ bytes, isCut }: Pick<Received, 'bytes' | 'isCut'>): string {
+  return new TextDecoder().decode(bytes, { stream: isCut })
+}
 
 /** Sends requests to addresses that users chose: only public ones, checked on the address that is connected to. */
 export interface Outbound {
@@ -189,10 +194,9 @@ type Failed = Omit<Extract<OutboundAnswer, { ok: false }>, 'durationMs'>
 
 /** An answer as it arrives. */
 class Answer {
-  readonly #decoder = new TextDecoder()
+  readonly #chunks: Buffer[] = []
   #interimAnswers = 0
   #head: Pick<Received, 'status' | 'headers'> = { status: 0, headers: new Map() }
-  #body = ''
   #bytesLeft: number
 
   constructor(bytesMax: number) {
@@ -209,13 +213,13 @@ class Answer {
   /** Returns the answer as far as it is kept once that is exceeded; until then null. */
   take(chunk: Buffer): Received | null {
     const isCut = chunk.length > this.#bytesLeft
-    this.#body += this.#decoder.decode(chunk.subarray(0, this.#bytesLeft), { stream: true })
+    this.#chunks.push(chunk.subarray(0, this.#bytesLeft))
     this.#bytesLeft -= chunk.length
-    return isCut ? { ok: true, ...this.#head, body: this.#body, isCut } : null
+    return isCut ? this.end(isCut) : null
   }
 
-  end(): Received {
-    return { ok: true, ...this.#head, body: this.#body + this.#decoder.decode(), isCut: false }
+  end(isCut = false): Received {
+    return { ok: true, ...this.#head, bytes: Buffer.concat(this.#chunks), isCut }
   }
 }
 

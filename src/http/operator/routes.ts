@@ -4,6 +4,7 @@ import { accountRoutes } from './accounts.ts'
 import { applicationRoutes } from './applications.ts'
 import { mailRoutes } from './mails.ts'
 import { namedOperatorRoutes } from './operators.ts'
+import { pictureRoutes } from './pictures.ts'
 import { storeRoutes } from './stores.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { switchRoutes } from './switches.ts'
@@ -17,6 +18,7 @@ const plainRoutes = [
   ...namedOperatorRoutes,
   ...switchRoutes,
   ...mailRoutes,
+  ...pictureRoutes,
 ]
 
 /** The JSON routes with which an operator runs the installation, and a merchant's programs manage one store. */

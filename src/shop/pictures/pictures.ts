@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Caller } from '../../engine/caller.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
-import { type DataServices, inTransaction, queryRows } from '../../foundation/database/client.ts'
+import { type DataServices, type Db, inTransaction, queryRows } from '../../foundation/database/client.ts'
 import type { Files } from '../../foundation/files/files.ts'
 import { refusals, THUMBNAIL_WIDTH, WIDTHS } from '../../foundation/pictures/bounds.ts'
 import type { Decoder } from '../../foundation/pictures/decoder.ts'
@@ -53,6 +54,19 @@ export async function storePicture(
   for (const file of decoded.files) await files.put(fileOf(storeId, name, file), file.bytes)
   await db.picture.update({ where: key, data: { isWhole: true } })
   return pathOf(storeId, name)
+}
+
+/** Notes which picture a text of a former shop means. */
+export async function storePath(db: Db, storeId: number, { path, stored }: { path: string; stored: string }) {
+  const name = NAME.exec(stored)?.[2] ?? ''
+  await db.picturePath.createMany({ data: [{ storeId, path, name }], skipDuplicates: true })
+}
+
+/** The thumbnails of the pictures that texts of a former shop mean, by these texts. */
+export async function thumbnailsAt({ db, store }: Pick<Caller, 'db' | 'store'>, texts: readonly string[]) {
+  const where = { storeId: store.id, path: { in: [...texts] } }
+  const found = texts.length === 0 ? [] : await db.picturePath.findMany({ where })
+  return new Map(found.map(({ path, name }) => [path, `/files/${store.id}/${name}/${THUMBNAIL_WIDTH}`]))
 }
 
 export function pathOf(storeId: number, name: string): string {

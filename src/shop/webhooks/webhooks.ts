@@ -1,32 +1,29 @@
-import { z } from 'zod'
 import { defineResource } from '../../engine/definition/define.ts'
 import { eventNames } from '../../engine/definition/event-kinds.ts'
-import { boolean, choice, constant, integer, text, type ValueField } from '../../engine/definition/fields.ts'
+import {
+  boolean,
+  choice,
+  constant,
+  integer,
+  text,
+  type ValueField,
+  webAddress,
+} from '../../engine/definition/fields.ts'
 import { containing, exactly, flag, since, until } from '../../engine/definition/filters.ts'
 import { identifier, sql } from '../../foundation/database/sql.ts'
-import { urlFault } from '../../foundation/outbound/addresses.ts'
 import { callsEndpoint } from './calls.ts'
 import { webhookEndpoints } from './endpoints.ts'
 import { MEMBERS_LENGTH_MAX, namingKinds } from './members.ts'
 import { ownWebhooks } from './ownership.ts'
 import { webhookRules } from './rules.ts'
 
-const address = text(1000, {
-  column: 'url',
-  required: true,
-  description: 'The http or https address that receives the events. It must answer 2xx within 15 seconds.',
-})
-
-/** The host is checked at every delivery, not here, because its addresses may change. */
-const Url: ValueField = {
-  ...address,
-  schema: z.preprocess(
-    (given) => (typeof given === 'string' ? given.trim() : given),
-    address.schema.refine((given) => given === '' || urlFault(String(given)) === null, {
-      error: ({ input }) => urlFault(String(input)) ?? '',
-    }),
-  ),
-}
+const Url = webAddress(
+  text(1000, {
+    column: 'url',
+    required: true,
+    description: 'The http or https address that receives the events. It must answer 2xx within 15 seconds.',
+  }),
+)
 
 /** A time as `MM/DD/YYYY HH:MM` in the store's zone (contract §2). */
 function minute(column: string, description: string): ValueField {

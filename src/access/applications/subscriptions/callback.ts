@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { DateTime } from 'luxon'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import type { Application } from '../../../foundation/database/generated/client.ts'
-import type { Outbound } from '../../../foundation/outbound/outbound.ts'
+import { type Outbound, textOf } from '../../../foundation/outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../../../foundation/outbound/standard-webhooks.ts'
 
 /** Contract §6: a store is about to subscribe or unsubscribe. */
@@ -89,10 +89,11 @@ export async function postCallback(
   }
   if (!answer.ok) return refused(answer.reason)
   const { status, isCut } = answer
-  const kept = answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed()
+  const text = textOf(answer)
+  const kept = text.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed()
   if (status !== 200) return refused(`The answer has the status ${status} and not 200`, status, kept)
   if (isCut) return refused('The answer is longer than 64 kB', status, kept)
-  return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(answer.body) }
+  return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(text) }
 }
 
 /** Returns the sealed secrets that sign callbacks at this time, newest first. */

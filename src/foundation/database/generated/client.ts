@@ -63,6 +63,11 @@ export type Picture = Prisma.PictureModel
  */
 export type PicturePath = Prisma.PicturePathModel
 /**
+ * Model PictureFetch
+ * A picture that is fetched from an address, or was, for a record whose images say it.
+ */
+export type PictureFetch = Prisma.PictureFetchModel
+/**
  * Model Carrier
  * A carrier that shipping methods name by the beginning of their names.
  */

@@ -1,28 +1,28 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { pictureHere } from '../../../operations/sandbox/pictures.ts'
-import { thumbnailIn } from '../../../shop/pictures/pictures.ts'
+import { thumbnailIn, thumbnailsAt } from '../../../shop/pictures/pictures.ts'
 import type { Wire } from '../frame/request.ts'
 import type { Parts, Service } from './services.ts'
 import { itemsIn } from './values.ts'
 
-const IMAGES_MAX = 200
+/** Images, and fetches of them, that a page tells of. */
+export const IMAGES_MAX = 200
 /** The policy of a page is a header. */
 const ORIGINS_MAX = 20
 
 type Store = Pick<Caller['store'], 'id' | 'secureUrl'>
+type Reader = Pick<Caller, 'db' | 'store'>
 
-/** The images that a record names, as far as a page may show them. A relative address lies in the shop; pictures that the store uploaded, and those of the sandbox, which has no shop, on this server. */
-export function imagesOf(service: Service, record: Wire, store: Store) {
+/** The images that a record names, as far as a page may show them. A relative address lies in the shop; pictures that the store uploaded or had fetched, and those of the sandbox, which has no shop, on this server. */
+export async function imagesOf(service: Service, record: Wire, { db, store }: Reader) {
+  const texts = [...new Set(textsOf(service, record))].slice(0, IMAGES_MAX)
   /** By the address as it is stored: the address to load. */
-  const addresses = new Map<string, string>()
+  const addresses = await imagesHere(texts, { db, store })
   const origins = new Set<string>()
-  for (const text of new Set(textsOf(service, record))) {
-    if (addresses.size === IMAGES_MAX) break
+  for (const text of texts) {
     const url = addressOf(text, store.secureUrl)
-    const here = imageHere(url, store)
-    if (here !== null) addresses.set(text, here)
-    if (here !== null || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
+    if (addresses.has(text) || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
     addresses.set(text, url.href)
     origins.add(url.origin)
   }
@@ -30,19 +30,28 @@ export function imagesOf(service: Service, record: Wire, store: Store) {
 }
 
 /** The first image of the record of each row, as far as this server has it: others are as large as a shop has them. Null: such records have none. */
-export function firstImages(service: Service, rows: readonly { readonly record: Wire }[], store: Store) {
+export async function firstImages(service: Service, rows: readonly { readonly record: Wire }[], reader: Reader) {
   if (!hasImages(service)) return null
-  return rows.map(({ record }) => thumbnailOf(textsOf(service, record)[0] ?? '', store))
+  const texts = rows.map(({ record }) => textsOf(service, record)[0] ?? '')
+  const here = await imagesHere(texts, reader)
+  return texts.map((text) => here.get(text) ?? null)
 }
 
 /** The address of the thumbnail for this text, as far as this server has the image. */
 export function thumbnailOf(text: string, store: Store): string | null {
-  return imageHere(addressOf(text, store.secureUrl), store)
+  const url = addressOf(text, store.secureUrl)
+  return url && (thumbnailIn(url.pathname, store.id) ?? pictureHere(url))
 }
 
-/** The address on this server of a picture that the store uploaded, or of one of the sandbox. */
-function imageHere(url: URL | null, { id }: Store): string | null {
-  return url && (thumbnailIn(url.pathname, id) ?? pictureHere(url))
+/** The addresses on this server of pictures that the store uploaded, of those of the sandbox and of the former shop, by the texts that name them. */
+async function imagesHere(texts: readonly string[], { db, store }: Reader): Promise<Map<string, string>> {
+  const here = new Map<string, string>()
+  for (const text of texts) {
+    const found = thumbnailOf(text, store)
+    if (found !== null) here.set(text, found)
+  }
+  const others = texts.filter((text) => text !== '' && !here.has(text))
+  return new Map([...here, ...(await thumbnailsAt({ db, store }, others))])
 }
 
 function hasImages({ values, lists }: Parts): boolean {

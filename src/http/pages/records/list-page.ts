@@ -41,7 +41,7 @@ export async function listPage(
   const given = readAsked(query, service)
   const { sort, order } = orderOf(service, given.sort)
   const { records, next, count, failure } = await readPage(caller, service, given, order)
-  const table = tableOf(service, given, records, caller.store)
+  const table = await tableOf(service, given, records, caller)
   const [views, { nameOf, codes, words }] = await Promise.all([
     listViews(caller, { userId: merchantOf(reply.request).id, service: resource.service }),
     readWords(caller, service, table),
@@ -124,7 +124,7 @@ async function readPage(
 }
 
 /** The table of a list: its rows, the columns that it shows and those that it may show. */
-function tableOf(service: Service, given: Asked, records: readonly JsonText[], store: Caller['store']) {
+async function tableOf(service: Service, given: Asked, records: readonly JsonText[], caller: Caller) {
   const { listing, columns: usual } = service.special
   const allColumns = offeredColumns(service)
   const columns = columnsOf(service, allColumns, given.columns || usual.join(','))
@@ -133,12 +133,12 @@ function tableOf(service: Service, given: Asked, records: readonly JsonText[], s
     const title = listing?.titleOf(record) ?? titleOf(service, record)
     return { id: Number(valueIn(record, service.key.path)), title, record }
   })
-  const images = firstImages(service, rows, store)
+  const images = await firstImages(service, rows, caller)
   return { rows, columns, allColumns, images, isBrief: usual.length > 0 && given.columns === '' }
 }
 
 /** The words for what a table shows: the names of records, and what numbers mean. */
-async function readWords(caller: Caller, service: Service, { rows, columns }: ReturnType<typeof tableOf>) {
+async function readWords(caller: Caller, service: Service, { rows, columns }: Awaited<ReturnType<typeof tableOf>>) {
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
   const ids = rows.map(({ id }) => id)
   const [nameOf, codes, words, offered] = await Promise.all([

@@ -40,7 +40,7 @@ export async function recordPage(
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
     readCodes(caller, codedPaths(service)),
   ])
-  const images = imagesOf(service, record, caller.store)
+  const images = await imagesOf(service, record, caller)
   if (images.origins.length > 0) allowImages(reply, images.origins)
   const framed = framedIn(record)
   if (htmlValues(service).some((value) => framed(value) !== null)) allowFrames(reply)

@@ -2,6 +2,7 @@ import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { categoryKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
+import { fetchFrom } from '../../pictures/fetches.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
@@ -42,6 +43,7 @@ export const categories = defineResource({
       isImage: true,
       description: 'A small picture of the category: a path below the store’s address, or a whole address.',
     }),
+    FetchFrom: fetchFrom('CategoryIcon', 100),
     CategoryMain: boolean({
       label: 'In the main navigation',
       description: 'True: the storefront shows the category in its main navigation.',

@@ -4,16 +4,18 @@ import { refused } from '../../../engine/definition/refused.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
 import type { Document } from '../../../engine/definition/stored-row.ts'
 import { lockInStore, locks } from '../../../foundation/database/advisory-locks.ts'
+import { queueFetches } from '../../pictures/fetches.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
 import { readAbove } from './tree.ts'
 
-/** Writes the category's id into its external ids. Refuses (400) a category below itself, and unknown products. */
+/** Writes the category's id into its external ids, and queues pictures to be fetched. Refuses (400) a category below itself, and unknown products. */
 export async function categoryRules(changes: readonly Change[]): Promise<void> {
   await forEachChange(changes, async (change) => {
     const details = change.after.row.details as Document
     for (const externalId of (details.CategoryExternalIdsList ?? []) as Document[]) externalId.CategoryID = change.id
     await refuseCircle(change)
     await refuseUnknownProducts(change)
+    await queueFetches(change)
   })
 }
 

@@ -1,7 +1,9 @@
+import { forEachChange } from '../../../engine/changing/change.ts'
 import { defineResource } from '../../../engine/definition/define.ts'
 import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
 import { LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
+import { fetchFrom, queueFetches } from '../../pictures/fetches.ts'
 import { changed, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 import explains from './explains.json' with { type: 'json' }
@@ -26,6 +28,7 @@ export const manufacturers = defineResource({
       isImage: true,
       description: 'A picture of the manufacturer’s logo: a path below the store’s address, or a whole address.',
     }),
+    FetchFrom: fetchFrom('Logo', 255),
     Sorting: position('the manufacturer among others', 'Lower numbers come first'),
     Header: text(LONG_TEXT, {
       isHtml: true,
@@ -53,6 +56,7 @@ export const manufacturers = defineResource({
   rules: {
     events: manufacturerKinds,
     isFinalOnceWritten: true,
+    check: (changes) => forEachChange(changes, queueFetches),
     referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
   },
   pages: { groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' }, explains },

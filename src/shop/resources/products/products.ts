@@ -18,6 +18,7 @@ import { atLeast, atMost, containing, equalTo, exactly, flag } from '../../../en
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
+import { fetchFrom } from '../../pictures/fetches.ts'
 import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
@@ -487,6 +488,7 @@ export const products = defineResource({
           description:
             'The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
         }),
+        FetchFrom: fetchFrom('ImageGalleryFile'),
         ImageGalleryCaption: text(LONG_TEXT, {
           description: 'The caption and alternative text of the picture.',
         }),

@@ -4,18 +4,20 @@ import { productStockChanged } from '../../../engine/definition/event-kinds.ts'
 import type { Change, Resource } from '../../../engine/definition/resource.ts'
 import type { Row, Stored } from '../../../engine/definition/stored-row.ts'
 import { raise } from '../../../engine/recording/events.ts'
+import { queueFetches } from '../../pictures/fetches.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { plainSku } from './sku.ts'
 import { moveStocks, type StockMove } from './stock.ts'
 import { adjustedStocks, adjustStocks } from './stock-adjust.ts'
 
-/** Adds to stocks, refuses (400) unknown linked products, and keeps a stored SKU that is not plain. */
+/** Adds to stocks, refuses (400) unknown linked products, queues pictures to be fetched, and keeps a stored SKU that is not plain. */
 export async function productRules(changes: readonly Change[]): Promise<void> {
   await forEachChange(changes, async (change) => {
     if (change.kind === 'delete') return
     adjustStocks(change)
     await keepStoredSku(change)
     await refuseUnknownProducts(change)
+    await queueFetches(change)
   })
 }
 

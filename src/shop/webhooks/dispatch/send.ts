@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { allows, bothOf } from '../../../access/applications/privileges.ts'
 import type { Log } from '../../../engine/definition/endpoints.ts'
 import { eventKind } from '../../../engine/definition/event-kinds.ts'
-import type { Outbound } from '../../../foundation/outbound/outbound.ts'
+import { type Outbound, textOf } from '../../../foundation/outbound/outbound.ts'
 import { TRIES_MAX } from '../../../foundation/outbound/retry-schedule.ts'
 import { messageIdOf, signedHeaders, signingKey } from '../../../foundation/outbound/standard-webhooks.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
@@ -96,7 +96,7 @@ async function post(services: SendServices, keyOf: KeyOf, claim: Claim, at: Date
     durationMs,
     status,
     reason: status >= 200 && status < 300 ? '' : `The answer has the status ${status}`,
-    answer: kept(answer.body),
+    answer: kept(textOf(answer)),
     retryAfter: answer.headers.get('retry-after') ?? null,
     isHeldBack: false,
   }

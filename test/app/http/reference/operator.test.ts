@@ -114,6 +114,10 @@ test('the operator’s routes and those of the process answer as the document sa
     headers: { 'content-type': 'application/x-ndjson' },
   })
   await send('POST', `/admin/stores/${Id}/import`, 415, { body: '{}' })
+  const wanted = { Path: 'a.png', Address: 'http://10.0.0.1/a.png' }
+  await send('POST', `/admin/stores/${Id}/pictures`, 200, { body: wanted })
+  await send('POST', `/admin/stores/${Id}/pictures`, 400, { body: {} })
+  await send('POST', '/admin/stores/999999/pictures', 404, { body: wanted })
 
   for (const url of ['/healthz', '/readyz', '/metrics', '/records.xsd', '/openapi.json']) await send('GET', url, 200)
 })

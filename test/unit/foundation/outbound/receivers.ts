@@ -9,6 +9,7 @@ import {
   type OutboundAnswer,
   type OutboundOptions,
   type OutboundRequest,
+  textOf,
 } from '../../../../src/foundation/outbound/outbound.ts'
 
 export const loopback = ['127.0.0.0/8', '::1/128']
@@ -35,13 +36,13 @@ export function post(url: string, limits: Partial<OutboundRequest> = {}): Outbou
 }
 
 export function reasonOf(answer: OutboundAnswer): string {
-  if (answer.ok) throw new Error(`The answer was ${answer.status} ${answer.body}`)
+  if (answer.ok) throw new Error(`The answer was ${answer.status} ${textOf(answer)}`)
   return answer.reason
 }
 
-export function received(answer: OutboundAnswer): Extract<OutboundAnswer, { ok: true }> {
+export function received(answer: OutboundAnswer) {
   if (!answer.ok) throw new Error(answer.reason)
-  return answer
+  return { ...answer, body: textOf(answer) }
 }
 
 /** Closed when the test ends. */

@@ -401,6 +401,7 @@ export const ModelName = {
   StoreLogo: 'StoreLogo',
   Picture: 'Picture',
   PicturePath: 'PicturePath',
+  PictureFetch: 'PictureFetch',
   Carrier: 'Carrier',
   TaxRule: 'TaxRule',
   ShippingRate: 'ShippingRate',
@@ -508,7 +509,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeLogo" | "picture" | "picturePath" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeLogo" | "picture" | "picturePath" | "pictureFetch" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -805,6 +806,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PicturePathCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PicturePathCountAggregateOutputType> | number
+        }
+      }
+    }
+    PictureFetch: {
+      payload: Prisma.$PictureFetchPayload<ExtArgs>
+      fields: Prisma.PictureFetchFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PictureFetchFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PictureFetchFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>
+        }
+        findFirst: {
+          args: Prisma.PictureFetchFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PictureFetchFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>
+        }
+        findMany: {
+          args: Prisma.PictureFetchFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>[]
+        }
+        create: {
+          args: Prisma.PictureFetchCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>
+        }
+        createMany: {
+          args: Prisma.PictureFetchCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PictureFetchCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>[]
+        }
+        delete: {
+          args: Prisma.PictureFetchDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>
+        }
+        update: {
+          args: Prisma.PictureFetchUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>
+        }
+        deleteMany: {
+          args: Prisma.PictureFetchDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PictureFetchUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PictureFetchUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>[]
+        }
+        upsert: {
+          args: Prisma.PictureFetchUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureFetchPayload>
+        }
+        aggregate: {
+          args: Prisma.PictureFetchAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePictureFetch>
+        }
+        groupBy: {
+          args: Prisma.PictureFetchGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PictureFetchGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PictureFetchCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PictureFetchCountAggregateOutputType> | number
         }
       }
     }
@@ -7722,6 +7797,24 @@ export const PicturePathScalarFieldEnum = {
 export type PicturePathScalarFieldEnum = (typeof PicturePathScalarFieldEnum)[keyof typeof PicturePathScalarFieldEnum]
 
 
+export const PictureFetchScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  service: 'service',
+  recordId: 'recordId',
+  address: 'address',
+  place: 'place',
+  attempts: 'attempts',
+  nextAt: 'nextAt',
+  process: 'process',
+  reason: 'reason',
+  bytes: 'bytes',
+  endedAt: 'endedAt'
+} as const
+
+export type PictureFetchScalarFieldEnum = (typeof PictureFetchScalarFieldEnum)[keyof typeof PictureFetchScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -9371,6 +9464,7 @@ export type GlobalOmitConfig = {
   storeLogo?: Prisma.StoreLogoOmit
   picture?: Prisma.PictureOmit
   picturePath?: Prisma.PicturePathOmit
+  pictureFetch?: Prisma.PictureFetchOmit
   carrier?: Prisma.CarrierOmit
   taxRule?: Prisma.TaxRuleOmit
   shippingRate?: Prisma.ShippingRateOmit

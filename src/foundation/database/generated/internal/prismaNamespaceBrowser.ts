@@ -55,6 +55,7 @@ export const ModelName = {
   StoreLogo: 'StoreLogo',
   Picture: 'Picture',
   PicturePath: 'PicturePath',
+  PictureFetch: 'PictureFetch',
   Carrier: 'Carrier',
   TaxRule: 'TaxRule',
   ShippingRate: 'ShippingRate',
@@ -230,6 +231,24 @@ export const PicturePathScalarFieldEnum = {
 } as const
 
 export type PicturePathScalarFieldEnum = (typeof PicturePathScalarFieldEnum)[keyof typeof PicturePathScalarFieldEnum]
+
+
+export const PictureFetchScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  service: 'service',
+  recordId: 'recordId',
+  address: 'address',
+  place: 'place',
+  attempts: 'attempts',
+  nextAt: 'nextAt',
+  process: 'process',
+  reason: 'reason',
+  bytes: 'bytes',
+  endedAt: 'endedAt'
+} as const
+
+export type PictureFetchScalarFieldEnum = (typeof PictureFetchScalarFieldEnum)[keyof typeof PictureFetchScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {

@@ -415,6 +415,7 @@ export type StoreWhereInput = {
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
   formerLogo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
+  fetches?: Prisma.PictureFetchListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
@@ -462,6 +463,7 @@ export type StoreOrderByWithRelationInput = {
   testStore?: Prisma.TestStoreOrderByWithRelationInput
   formerLogo?: Prisma.StoreLogoOrderByWithRelationInput
   pictures?: Prisma.PictureOrderByRelationAggregateInput
+  fetches?: Prisma.PictureFetchOrderByRelationAggregateInput
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
   taxRules?: Prisma.TaxRuleOrderByRelationAggregateInput
   shippingRates?: Prisma.ShippingRateOrderByRelationAggregateInput
@@ -512,6 +514,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
   formerLogo?: Prisma.XOR<Prisma.StoreLogoNullableScalarRelationFilter, Prisma.StoreLogoWhereInput> | null
   pictures?: Prisma.PictureListRelationFilter
+  fetches?: Prisma.PictureFetchListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   taxRules?: Prisma.TaxRuleListRelationFilter
   shippingRates?: Prisma.ShippingRateListRelationFilter
@@ -628,6 +631,7 @@ export type StoreCreateInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -675,6 +679,7 @@ export type StoreUncheckedCreateInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -721,6 +726,7 @@ export type StoreUpdateInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -768,6 +774,7 @@ export type StoreUncheckedUpdateInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1087,6 +1094,20 @@ export type StoreUpdateOneRequiredWithoutPicturesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutPicturesInput, Prisma.StoreUpdateWithoutPicturesInput>, Prisma.StoreUncheckedUpdateWithoutPicturesInput>
 }
 
+export type StoreCreateNestedOneWithoutFetchesInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFetchesInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutFetchesNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutFetchesInput
+  upsert?: Prisma.StoreUpsertWithoutFetchesInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutFetchesInput, Prisma.StoreUpdateWithoutFetchesInput>, Prisma.StoreUncheckedUpdateWithoutFetchesInput>
+}
+
 export type StoreCreateNestedOneWithoutCarriersInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutCarriersInput, Prisma.StoreUncheckedCreateWithoutCarriersInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutCarriersInput
@@ -1323,6 +1344,7 @@ export type StoreCreateWithoutFormerLogoInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1369,6 +1391,7 @@ export type StoreUncheckedCreateWithoutFormerLogoInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1430,6 +1453,7 @@ export type StoreUpdateWithoutFormerLogoInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1476,6 +1500,7 @@ export type StoreUncheckedUpdateWithoutFormerLogoInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1521,6 +1546,7 @@ export type StoreCreateWithoutPicturesInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -1567,6 +1593,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -1628,6 +1655,7 @@ export type StoreUpdateWithoutPicturesInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -1674,6 +1702,209 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutFetchesInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  logo?: string | null
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutFetchesInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  logo?: string | null
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutFetchesInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+}
+
+export type StoreUpsertWithoutFetchesInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutFetchesInput, Prisma.StoreUncheckedUpdateWithoutFetchesInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutFetchesInput, Prisma.StoreUncheckedCreateWithoutFetchesInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutFetchesInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutFetchesInput, Prisma.StoreUncheckedUpdateWithoutFetchesInput>
+}
+
+export type StoreUpdateWithoutFetchesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutFetchesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -1720,6 +1951,7 @@ export type StoreCreateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1766,6 +1998,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -1827,6 +2060,7 @@ export type StoreUpdateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -1873,6 +2107,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -1918,6 +2153,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -1964,6 +2200,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -2025,6 +2262,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -2071,6 +2309,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -2116,6 +2355,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
@@ -2162,6 +2402,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
@@ -2223,6 +2464,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
@@ -2269,6 +2511,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
@@ -2314,6 +2557,7 @@ export type StoreCreateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2360,6 +2604,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2421,6 +2666,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2467,6 +2713,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2511,6 +2758,7 @@ export type StoreCreateWithoutHostsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2557,6 +2805,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2618,6 +2867,7 @@ export type StoreUpdateWithoutHostsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2664,6 +2914,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2709,6 +2960,7 @@ export type StoreCreateWithoutUsersInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2755,6 +3007,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -2816,6 +3069,7 @@ export type StoreUpdateWithoutUsersInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -2862,6 +3116,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -2907,6 +3162,7 @@ export type StoreCreateWithoutRolesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -2953,6 +3209,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3014,6 +3271,7 @@ export type StoreUpdateWithoutRolesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3060,6 +3318,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3105,6 +3364,7 @@ export type StoreCreateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3151,6 +3411,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3212,6 +3473,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3258,6 +3520,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3303,6 +3566,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3349,6 +3613,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3410,6 +3675,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3456,6 +3722,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3501,6 +3768,7 @@ export type StoreCreateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3547,6 +3815,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3608,6 +3877,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3654,6 +3924,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3699,6 +3970,7 @@ export type StoreCreateWithoutMailsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3745,6 +4017,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -3806,6 +4079,7 @@ export type StoreUpdateWithoutMailsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -3852,6 +4126,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -3898,6 +4173,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -3944,6 +4220,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -4005,6 +4282,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -4051,6 +4329,7 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4095,6 +4374,7 @@ export type StoreCreateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -4141,6 +4421,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -4202,6 +4483,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -4248,6 +4530,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4293,6 +4576,7 @@ export type StoreCreateWithoutTestStoreInput = {
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
   formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
@@ -4339,6 +4623,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
   formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
   pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
@@ -4400,6 +4685,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
@@ -4446,6 +4732,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
   formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
   pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
@@ -4468,6 +4755,7 @@ export type StoreCountOutputType = {
   webhooks: number
   mails: number
   pictures: number
+  fetches: number
   carriers: number
   taxRules: number
   shippingRates: number
@@ -4485,6 +4773,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
   mails?: boolean | StoreCountOutputTypeCountMailsArgs
   pictures?: boolean | StoreCountOutputTypeCountPicturesArgs
+  fetches?: boolean | StoreCountOutputTypeCountFetchesArgs
   carriers?: boolean | StoreCountOutputTypeCountCarriersArgs
   taxRules?: boolean | StoreCountOutputTypeCountTaxRulesArgs
   shippingRates?: boolean | StoreCountOutputTypeCountShippingRatesArgs
@@ -4568,6 +4857,13 @@ export type StoreCountOutputTypeCountPicturesArgs<ExtArgs extends runtime.Types.
 /**
  * StoreCountOutputType without action
  */
+export type StoreCountOutputTypeCountFetchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PictureFetchWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
 export type StoreCountOutputTypeCountCarriersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CarrierWhereInput
 }
@@ -4641,6 +4937,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   formerLogo?: boolean | Prisma.Store$formerLogoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
+  fetches?: boolean | Prisma.Store$fetchesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
@@ -4755,6 +5052,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   formerLogo?: boolean | Prisma.Store$formerLogoArgs<ExtArgs>
   pictures?: boolean | Prisma.Store$picturesArgs<ExtArgs>
+  fetches?: boolean | Prisma.Store$fetchesArgs<ExtArgs>
   carriers?: boolean | Prisma.Store$carriersArgs<ExtArgs>
   taxRules?: boolean | Prisma.Store$taxRulesArgs<ExtArgs>
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
@@ -4779,6 +5077,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     testStore: Prisma.$TestStorePayload<ExtArgs> | null
     formerLogo: Prisma.$StoreLogoPayload<ExtArgs> | null
     pictures: Prisma.$PicturePayload<ExtArgs>[]
+    fetches: Prisma.$PictureFetchPayload<ExtArgs>[]
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
     taxRules: Prisma.$TaxRulePayload<ExtArgs>[]
     shippingRates: Prisma.$ShippingRatePayload<ExtArgs>[]
@@ -5264,6 +5563,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   formerLogo<T extends Prisma.Store$formerLogoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$formerLogoArgs<ExtArgs>>): Prisma.Prisma__StoreLogoClient<runtime.Types.Result.GetResult<Prisma.$StoreLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   pictures<T extends Prisma.Store$picturesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$picturesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PicturePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  fetches<T extends Prisma.Store$fetchesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$fetchesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PictureFetchPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriers<T extends Prisma.Store$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   taxRules<T extends Prisma.Store$taxRulesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$taxRulesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaxRulePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   shippingRates<T extends Prisma.Store$shippingRatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$shippingRatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ShippingRatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5970,6 +6270,30 @@ export type Store$picturesArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.PictureScalarFieldEnum | Prisma.PictureScalarFieldEnum[]
+}
+
+/**
+ * Store.fetches
+ */
+export type Store$fetchesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PictureFetch
+   */
+  select?: Prisma.PictureFetchSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PictureFetch
+   */
+  omit?: Prisma.PictureFetchOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PictureFetchInclude<ExtArgs> | null
+  where?: Prisma.PictureFetchWhereInput
+  orderBy?: Prisma.PictureFetchOrderByWithRelationInput | Prisma.PictureFetchOrderByWithRelationInput[]
+  cursor?: Prisma.PictureFetchWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PictureFetchScalarFieldEnum | Prisma.PictureFetchScalarFieldEnum[]
 }
 
 /**

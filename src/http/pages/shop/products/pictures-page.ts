@@ -12,7 +12,7 @@ import type { Framed } from '../../frame/pages.ts'
 import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 import { saveChanges } from '../../records/edit-page.ts'
-import { imagesOf } from '../../records/images.ts'
+import { IMAGES_MAX, imagesOf } from '../../records/images.ts'
 import type { PagesOfPictures } from '../../records/routes.ts'
 import { type ProductRecord, type ProductRequest, productService } from './special.ts'
 
@@ -63,7 +63,9 @@ async function picturesPage(
   { caller, id, record, typed, isOutdated }: ProductRequest,
   reply: FastifyReply,
 ): Promise<HtmlPage> {
-  const { addresses, origins } = imagesOf(productService, record, caller.store)
+  const { addresses, origins } = await imagesOf(productService, record, caller)
+  const where = { storeId: caller.store.id, service: products.service, recordId: id }
+  const fetches = await caller.db.pictureFetch.findMany({ where, orderBy: { id: 'desc' }, take: IMAGES_MAX })
   allowImages(reply, origins)
   const shown = typed === null || isOutdated || typed.File === undefined ? picturesOf(record) : typedPictures(typed)
   return {
@@ -72,6 +74,7 @@ async function picturesPage(
     values: {},
     data: {
       pictures: shown.map((picture) => ({ ...picture, address: addresses.get(picture.file.trim()) ?? null })),
+      fetchOf: (file: string) => fetches.find(({ address }) => address === file.trim()),
       action: `/admin/products/${id}/pictures`,
     },
   }
