@@ -11,7 +11,6 @@ export const IMAGES_MAX = 200
 /** The policy of a page is a header. */
 const ORIGINS_MAX = 20
 
-type Store = Pick<Caller['store'], 'id' | 'secureUrl'>
 type Reader = Pick<Caller, 'db' | 'store'>
 
 /** The images that a record names, as far as a page may show them. A relative address lies in the shop; pictures that the store uploaded or had fetched, and those of the sandbox, which has no shop, on this server. */
@@ -37,17 +36,12 @@ export async function firstImages(service: Service, rows: readonly { readonly re
   return texts.map((text) => here.get(text) ?? null)
 }
 
-/** The address of the thumbnail for this text, as far as this server has the image. */
-export function thumbnailOf(text: string, store: Store): string | null {
-  const url = addressOf(text, store.secureUrl)
-  return url && (thumbnailIn(url.pathname, store.id) ?? pictureHere(url))
-}
-
 /** The addresses on this server of pictures that the store uploaded, of those of the sandbox and of the former shop, by the texts that name them. */
-async function imagesHere(texts: readonly string[], { db, store }: Reader): Promise<Map<string, string>> {
+export async function imagesHere(texts: readonly string[], { db, store }: Reader): Promise<Map<string, string>> {
   const here = new Map<string, string>()
   for (const text of texts) {
-    const found = thumbnailOf(text, store)
+    const url = addressOf(text, store.secureUrl)
+    const found = url && (thumbnailIn(url.pathname, store.id) ?? pictureHere(url))
     if (found !== null) here.set(text, found)
   }
   const others = texts.filter((text) => text !== '' && !here.has(text))
