@@ -120,6 +120,8 @@ async function plansOf({ service, table, name, filter, given }: Documented) {
   const visited = counted
     .filter((node) => node['Node Type'] !== 'Index Only Scan' && !indexOf(node)?.isUnique)
     .flatMap((node) => node['Relation Name'] ?? [])
+    // Categories are walked through for those below one, however many products there are.
+    .filter((name) => name !== 'Category' || name === table)
   return { conditions, visited }
 }
 

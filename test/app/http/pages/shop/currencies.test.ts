@@ -126,7 +126,7 @@ test('a unit price is shown as fine as it is on every page, and a sum in the dec
   keep('lines', await merchant.submit('/admin/orders/new', fields, options))
   for (const [path, ...texts] of [
     ['/admin/products', '0,333 €'],
-    ['/admin/products/1', '0,333 €', 'Stufe 2: 0,0125 €'],
+    ['/admin/products/1', '0,333 €', 'Preisstufe 2 0,0125 €'],
     ['/admin/products/1/options', '+0,0125 €'],
     ['/admin/products/2', '0,0125 €'],
     ['/admin/search?q=pin', '0,333 €'],
