@@ -13,8 +13,7 @@ export type OrderRequest = RecordRequest<OrderRecord>
 export const orderService = serviceOf(orders, {
   recordPath: '/:id/fields',
   selection: { template: '/pages/shop/orders/selection', action: '/admin/orders/bulk/slips' },
-  listing: orderListing,
-  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
+  ...orderListing,
   isAddedElsewhere: true,
   emptyTemplate: '/pages/shop/orders/empty',
 })
