@@ -5,11 +5,6 @@ import type { Wire } from '../frame/request.ts'
 import type { Chip } from './order-words.ts'
 import type { Value } from './services.ts'
 
-interface LinkTo {
-  readonly address: string
-  readonly text: Phrase
-}
-
 /** What the pages of a service have beyond those that follow from its definition. */
 export interface Special {
   /** The address, behind the service's, of the page of a record that follows from its definition. */
@@ -31,10 +26,10 @@ export interface Special {
   readonly referrers: readonly string[]
   /** Wire names of values that only who connects programs needs: they stand folded at the end of a record's page. */
   readonly technical: readonly string[]
-  /** The page that a record has elsewhere, for those who may use its route; null: none. */
-  readonly ownPage: (record: Wire) => (LinkTo & { readonly route: string }) | null
-  /** Beside the heading of the list. */
-  readonly listLinks: readonly LinkTo[]
+  /** The template of a link to the page that a record has elsewhere; null: none has. */
+  readonly ownPage: string | null
+  /** The template of what stands beside the heading of the list; null: nothing. */
+  readonly listLinks: string | null
   /** The names of the columns of the list, where nobody has chosen any; empty: what it can be filtered by. */
   readonly columns: readonly string[]
   /** What pages say beside a value. */
@@ -76,8 +71,8 @@ export const plain: Special = {
   forms: {},
   referrers: [],
   technical: [],
-  ownPage: () => null,
-  listLinks: [],
+  ownPage: null,
+  listLinks: null,
   columns: [],
   markOf: () => null,
   asks: [],

@@ -30,7 +30,7 @@ export const categoryService = serviceOf(categories, {
     const [[path], found] = await Promise.all([readCategoryPaths(caller, [id]), productsOf(caller, 'categoryid', id)])
     return { above: path?.steps.slice(0, -1) ?? [], ...found }
   },
-  listLinks: [{ address: '/admin/categories/tree', text: t('Show as a tree') }],
+  listLinks: '/pages/shop/categories/list-links',
 })
 
 export function categoryPages(app: FastifyInstance, services: CallerServices): void {
