@@ -4,7 +4,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { type HistoryEntry, type HistoryPage, listHistory, type RecordName } from '../../../engine/recording/history.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
 import { isEntryWhole } from '../../../shop/csv/undo/back.ts'
-import { isCodedPath, noCodes, readCodes } from './codes.ts'
+import { isCodedPath, readCodes } from './codes.ts'
 import {
   bareOf,
   type Changed,
@@ -17,7 +17,7 @@ import {
   type Reader,
 } from './history-words.ts'
 import { readTitles } from './names.ts'
-import { namesFor, noNames } from './references.ts'
+import { namesFor } from './references.ts'
 import { seenBy } from './seen.ts'
 import { serviceOfTable } from './services.ts'
 
@@ -67,9 +67,8 @@ export async function historyOf(
   const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
   const [titles, nameOfRecord, codes, personOf] = await Promise.all([
     isOfMany ? titlesOf(caller, entries) : new Map<string, ReadonlyMap<number, string>>(),
-    // Most changes name nothing.
-    named.length === 0 ? noNames : namesFor(caller, named),
-    coded.length === 0 ? noCodes : readCodes(caller, coded),
+    namesFor(caller, named),
+    readCodes(caller, coded),
     known ?? readPeople(caller),
   ])
   const nameOfValue: NameOf = (path, value, refersTo) => {

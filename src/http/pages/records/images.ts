@@ -18,14 +18,13 @@ export async function imagesOf(service: Service, record: Wire, { db, store }: Re
   const texts = [...new Set(textsOf(service, record))].slice(0, IMAGES_MAX)
   /** By the address as it is stored: the address to load. */
   const addresses = await imagesHere(texts, { db, store })
-  const origins = new Set<string>()
-  for (const text of texts) {
+  const others = texts.filter((text) => !addresses.has(text))
+  const origins = originsOf(others, store.secureUrl)
+  for (const text of others) {
     const url = addressOf(text, store.secureUrl)
-    if (addresses.has(text) || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
-    addresses.set(text, url.href)
-    origins.add(url.origin)
+    if (url !== null && origins.includes(url.origin)) addresses.set(text, url.href)
   }
-  return { addresses, origins: [...origins] }
+  return { addresses, origins }
 }
 
 /** The first image of the record of each row, as far as this server has it: others are as large as a shop has them. Null: such records have none. */

@@ -22,7 +22,7 @@ import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
 import type { Words } from './special.ts'
-import { isNumber, titleOf } from './values.ts'
+import { isNumber, numberOf, titleOf } from './values.ts'
 
 const RECORDS_SHOWN = 25
 const COUNTED_MAX = 10_000
@@ -55,8 +55,7 @@ export async function listPage(
       service,
       special,
       ...table,
-      textOf: words.textOf,
-      toneOf: words.toneOf,
+      shownAs: words.shownAs,
       targets: words.targets,
       filters: filtersOf(service, given.filters, { words, codes }),
       isFiltered: Object.keys(given.filters).length > 0,
@@ -71,7 +70,7 @@ export async function listPage(
       csvForm: spreadsheetForm(writing),
       canCreate: canCreate(service) || special.isAddedElsewhere,
       canImport: canImport(service),
-      isNumber: (value: Value) => isNumber(value) && !words.inWords.includes(value.path.join('.')),
+      isNumber: (value: Value) => isNumber(value) && !service.number.includes(value),
       valueIn,
       pathOf,
       // A list shows the first image of each record alone.
@@ -125,12 +124,12 @@ async function readPage(
 
 /** The table of a list: its rows, the columns that it shows and those that it may show. */
 async function tableOf(service: Service, given: Asked, records: readonly JsonText[], caller: Caller) {
-  const { listing, columns: usual } = service.special
+  const { columns: usual } = service.special
   const allColumns = offeredColumns(service)
   const columns = columnsOf(service, allColumns, given.columns || usual.join(','))
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
-    const title = listing?.titleOf(record) ?? titleOf(service, record)
+    const title = numberOf(service, record) || titleOf(service, record)
     return { id: Number(valueIn(record, service.key.path)), title, record }
   })
   const images = await firstImages(service, rows, caller)
@@ -141,13 +140,12 @@ async function tableOf(service: Service, given: Asked, records: readonly JsonTex
 async function readWords(caller: Caller, service: Service, { rows, columns }: Awaited<ReturnType<typeof tableOf>>) {
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
   const ids = rows.map(({ id }) => id)
-  const [nameOf, codes, words, offered] = await Promise.all([
+  const [nameOf, codes, words] = await Promise.all([
     namesFor(caller, references),
     readCodes(caller, codedPaths({ ...service, lists: [] }), { withUsed: true }),
-    service.special.listing?.wordsOf(caller, ids) ?? noWords,
-    service.special.offered(caller),
+    service.special.wordsOf(caller, ids),
   ])
-  return { nameOf, codes, words: { ...words, choices: { ...offered, ...words.choices } } }
+  return { nameOf, codes, words: { ...noWords, ...words } }
 }
 
 /** The addresses of a list as it is, of its other pages and its files. What the reader is not shown is not repeated. */
@@ -172,7 +170,7 @@ function addressesOf(
   }
 }
 
-const noWords: Words = { inWords: [], choices: {}, targets: {}, textOf: () => null, toneOf: () => null }
+const noWords: Words = { choices: {}, targets: {}, shownAs: () => null }
 
 /** What an address keeps of a list, but for the page. */
 function keptOf({ filters, sort, columns, unread }: Asked): Record<string, string> {
@@ -255,7 +253,7 @@ export function isColumn({ field }: Value): boolean {
 
 /** What a list may show: first what it shows unless somebody chooses. */
 function offeredColumns({ values, special }: Service): readonly Value[] {
-  const all = [...values.filter(isColumn), ...(special.listing?.values ?? [])]
+  const all = [...values.filter(isColumn), ...special.listValues]
   const first = special.columns.flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
   return [...first, ...all.filter((value) => !first.includes(value))]
 }
@@ -278,11 +276,10 @@ function nameColumn([group]: Service['called']): readonly Value[] {
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
 function filtersOf(service: Service, typed: Asked['filters'], { words, codes }: { words: Words; codes: Codes }) {
-  const { listing } = service.special
-  const inSight = listing?.inSight ?? service.special.inSight
+  const { inSight } = service.special
   return Object.entries(service.filters).map(([name, filter]) => {
     const { of, value } = comparedBy(service, filter)
-    const label = listing?.labels[name] ?? boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
+    const label = boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
     /** What it offers where values have names; null: anything can be typed. */
     const choices = words.choices[of] ?? codes.filterFor(of, typed[name] ?? '')
     /** The service whose records it names. */
@@ -294,7 +291,7 @@ function filtersOf(service: Service, typed: Asked['filters'], { words, codes }: 
 /** The value that a filter compares, of the record or of an item, and its name from the record inwards. */
 function comparedBy({ values, lists, special }: Service, { column, ofItems }: Filter) {
   const list = lists.find(({ field }) => field.rows?.table === ofItems?.table && ofItems !== undefined)
-  const known = list?.values ?? [...values, ...(special.listing?.values ?? [])]
+  const known = list?.values ?? [...values, ...special.listValues]
   const compared = column ?? ofItems?.column
   const value = known.find(({ field }) => compared !== undefined && field.column === compared)
   return { value, of: value === undefined ? '' : [...(list ? [list.name] : []), ...value.path].join('.') }

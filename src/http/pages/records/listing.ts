@@ -15,13 +15,13 @@ export function listedOf(privileges: Privileges, service: Service): Service {
     resource.fields.shown.leaves.some(({ field }) => {
       return field.kind !== 'list' && column !== undefined && field.column === column && !shows(privileges, field)
     })
-  const listing = special.listing && {
-    ...special.listing,
-    values: seenValues(privileges, special.listing.values),
-    filters: Object.fromEntries(Object.entries(special.listing.filters).filter(([, { column }]) => !isUnseen(column))),
-  }
+  const own = Object.entries(special.listFilters).filter(([, { column }]) => !isUnseen(column))
   const find = foundFilter(findersOf(seen), privileges)
-  const withOwn = (filters: Filters) => ({ find, ...listing?.filters, ...filters })
-  const read = { ...resource, filters: withOwn(resource.filters) }
-  return { ...seen, filters: withOwn(seen.filters), resource: read, special: { ...special, listing } }
+  const withOwn = (filters: Filters) => ({ find, ...Object.fromEntries(own), ...filters })
+  return {
+    ...seen,
+    filters: withOwn(seen.filters),
+    resource: { ...resource, filters: withOwn(resource.filters) },
+    special: { ...special, listValues: seenValues(privileges, special.listValues) },
+  }
 }

@@ -63,7 +63,6 @@ export async function recordPage(
       events,
       hasReferrers: referrers.length > 0 && special.template === null,
       history,
-      ownPage: special.ownPage(record),
       canEdit: resource.methods.includes('PUT'),
       canDelete: resource.methods.includes('DELETE'),
       valueIn,

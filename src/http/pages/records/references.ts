@@ -25,9 +25,6 @@ interface Reference {
 /** The name of the record that a field names by this number; empty: none is known. */
 export type NameOf = (refersTo: Resource, id: unknown) => string
 
-/** Of what refers to no records. */
-export const noNames: NameOf = () => ''
-
 /** Reads the names of records that others refer to. */
 export async function namesFor(caller: Caller, references: Iterable<Reference>): Promise<NameOf> {
   const idsOf = new Map<Resource, Set<number>>()

@@ -130,7 +130,6 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
   const values = valuesOf(fields.leaves, resource, [], typeName)
   const key = values.find(({ field }) => field.column === 'id')
   if (key === undefined) throw new Error(`${service} has no identifier`)
-  const beginning = new Map(Object.entries(groups).map(([title, first]) => [first, title]))
   const lists = fields.leaves.flatMap(({ path, field }) =>
     field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
   )
@@ -145,7 +144,7 @@ export function serviceOf(resource: Resource, special: Partial<Special> = {}): S
     ...serviceWords(resource),
     values,
     lists,
-    sections: arranged(resource, values, ofLists) ?? [...grouped(values, beginning, 'General'), ...ofLists],
+    sections: arranged(resource, values, ofLists) ?? [...grouped(values, groups), ...ofLists],
     titles,
     called: (resource.calledBy ?? []).map((names) => valuesNamed(values, names)),
     key,
@@ -280,26 +279,25 @@ function arranged({ service, headings }: Resource, values: readonly Value[], lis
   })
 }
 
-function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {
-  const groups: { title: string; values: Value[] }[] = []
-  let title = first
-  for (const value of values) {
-    title = beginning.get(value.path[0] ?? '') ?? title
-    const last = groups.at(-1)
-    if (last?.title === title) last.values.push(value)
-    else groups.push({ title, values: [value] })
-  }
-  return groups.map((group) => ({
-    slug: slugOf(group.title),
-    title: t(group.title),
-    values: group.title.endsWith(' address') ? asAddress(group) : group.values,
+/** The groups of a definition, each from the field on with which it begins. */
+function grouped(values: readonly Value[], groups: Resource['groups']): Section[] {
+  const beginning = new Map(Object.entries(groups).map(([title, first]) => [first, title]))
+  let last = 'General'
+  const byTitle = Map.groupBy(values, ({ path }) => {
+    last = beginning.get(path[0] ?? '') ?? last
+    return last
+  })
+  return [...byTitle].map(([title, own]) => ({
+    slug: slugOf(title),
+    title: t(title),
+    values: title.endsWith(' address') ? asAddress(title, own) : own,
     list: null,
     heading: null,
   }))
 }
 
 /** The name comes first, and what is said by the title is not said again: `First name` for `Billing first name`. */
-function asAddress({ title, values }: { title: string; values: readonly Value[] }): Value[] {
+function asAddress(title: string, values: readonly Value[]): Value[] {
   const whose = title.replace(/address$/, '')
   const short = values.map((value) => {
     const { key } = value.label

@@ -1,14 +1,9 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
-import type { Phrase, Text } from '../../../foundation/texts/text.ts'
+import type { Phrase } from '../../../foundation/texts/text.ts'
 import type { Wire } from '../frame/request.ts'
 import type { Chip } from './order-words.ts'
 import type { Value } from './services.ts'
-
-interface LinkTo {
-  readonly address: string
-  readonly text: Phrase
-}
 
 /** What the pages of a service have beyond those that follow from its definition. */
 export interface Special {
@@ -31,10 +26,10 @@ export interface Special {
   readonly referrers: readonly string[]
   /** Wire names of values that only who connects programs needs: they stand folded at the end of a record's page. */
   readonly technical: readonly string[]
-  /** The page that a record has elsewhere, for those who may use its route; null: none. */
-  readonly ownPage: (record: Wire) => (LinkTo & { readonly route: string }) | null
-  /** Beside the heading of the list. */
-  readonly listLinks: readonly LinkTo[]
+  /** The template of a link to the page that a record has elsewhere; null: none has. */
+  readonly ownPage: string | null
+  /** The template of what stands beside the heading of the list; null: nothing. */
+  readonly listLinks: string | null
   /** The names of the columns of the list, where nobody has chosen any; empty: what it can be filtered by. */
   readonly columns: readonly string[]
   /** What pages say beside a value. */
@@ -48,11 +43,16 @@ export interface Special {
    * `isAskedOnPage`: what is to be done is asked on a page that is opened again from the preview.
    */
   readonly selection: { readonly template: string; readonly action: string; readonly isAskedOnPage?: true } | null
-  readonly listing: Listing | null
-  /** The names of the filters that are always in sight, where `listing` does not say so. */
+  /** The names of the filters that are always in sight. */
   readonly inSight: readonly string[]
-  /** What filters offer to choose from, by the names of what they compare. */
-  readonly offered: (caller: Caller) => Promise<Words['choices']>
+  /** Filters that only the list has. */
+  readonly listFilters: Filters
+  /** Values that only the list has, which `shownAs` of the words gives. */
+  readonly listValues: readonly Value[]
+  /** The template of further files that the list can be taken along as; null: there are none. */
+  readonly listFiles: string | null
+  /** For a list of the records with these ids. */
+  readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Partial<Words>>
   /** Whether people add records by a form of its own. */
   readonly isAddedElsewhere: boolean
   /** The template of what a list says that has no records yet; null: how to add them. */
@@ -71,47 +71,29 @@ export const plain: Special = {
   forms: {},
   referrers: [],
   technical: [],
-  ownPage: () => null,
-  listLinks: [],
+  ownPage: null,
+  listLinks: null,
   columns: [],
   markOf: () => null,
   asks: [],
   isHidden: () => false,
   selection: null,
-  listing: null,
   inSight: ['find'],
-  offered: async () => ({}),
+  listFilters: {},
+  listValues: [],
+  listFiles: null,
+  wordsOf: async () => ({}),
   isAddedElsewhere: false,
   emptyTemplate: null,
   isFileProved: false,
 }
 
-/** What the list of a service has beyond what follows from its definition. */
-export interface Listing {
-  /** Filters that only the list has. */
-  readonly filters: Filters
-  /** What filters are called, where their names do not say it. */
-  readonly labels: Readonly<Record<string, Text>>
-  /** The names of the filters that are always in sight. */
-  readonly inSight: readonly string[]
-  /** Values that only the list has, which `textOf` of the words gives. */
-  readonly values: readonly Value[]
-  readonly titleOf: (record: Wire) => string
-  /** The template of further files that the list can be taken along as. */
-  readonly files: string
-  /** For the records with these ids. */
-  readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Words>
-}
-
 /** The words for values that would otherwise be numbers, by wire names. */
 export interface Words {
-  readonly inWords: readonly string[]
-  /** All values that there are, for filters of the same column. */
+  /** What filters offer to choose from, by the names of what they compare. */
   readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: Phrase])[]>>
   /** Those of `choices` that people may give chosen records. */
   readonly targets: Words['choices']
-  /** Null: the value speaks for itself. */
-  readonly textOf: (name: string, record: Wire) => Phrase | null
-  /** The class of the badge that it is shown as; null: none. */
-  readonly toneOf: (name: string, record: Wire) => string | null
+  /** With a tone as a badge of this class. Null: the value speaks for itself. */
+  readonly shownAs: (name: string, record: Wire) => { readonly text: Phrase; readonly tone?: string } | null
 }

@@ -48,10 +48,15 @@ export function isNumber(value: Value): boolean {
 
 type Named = Pick<Service, 'titles' | 'called' | 'oneTitle' | 'key' | 'number'>
 
+/** The number by which people know a record; empty: its key. */
+export function numberOf({ number }: Pick<Service, 'number'>, record: Wire): string {
+  return number.map(({ path }) => plainText(valueIn(record, path))).join('')
+}
+
 /** What a record is called. */
 export function titleOf({ titles, called, oneTitle, key, number }: Named, record: Wire): Phrase {
   const textOf = ({ path }: Value) => plainText(valueIn(record, path))
-  if (number.length > 0) return t('{record} {id}', { record: oneTitle, id: number.map(textOf).join('') })
+  if (number.length > 0) return t('{record} {id}', { record: oneTitle, id: numberOf({ number }, record) })
   const { name } = calledBy(called, textOf)
   if (name !== '') return name
   const texts = titles.map(textOf).filter((text) => text !== '')

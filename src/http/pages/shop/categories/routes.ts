@@ -28,14 +28,9 @@ export const categoryService = serviceOf(categories, {
   read: async (caller, { CategoryID }) => {
     const id = Number(CategoryID)
     const [[path], found] = await Promise.all([readCategoryPaths(caller, [id]), productsOf(caller, 'categoryid', id)])
-    return {
-      above: path?.steps.slice(0, -1) ?? [],
-      ...found,
-      changeText: t('Change prices of this category…'),
-      noneText: t('No product is in this category yet, nor in one below it.'),
-    }
+    return { above: path?.steps.slice(0, -1) ?? [], ...found }
   },
-  listLinks: [{ address: '/admin/categories/tree', text: t('Show as a tree') }],
+  listLinks: '/pages/shop/categories/list-links',
 })
 
 export function categoryPages(app: FastifyInstance, services: CallerServices): void {
@@ -70,7 +65,11 @@ function belowIn(query: unknown): number | null {
   throw new StoreFailure('not-found', `There is no category "${text.slice(0, 20)}"`)
 }
 
-/** The categories of a tree, or of a part of it. */
+/** The categories of a tree, each below its parent, with how deep it lies. */
+export function allIn(nodes: readonly CategoryNode[], depth = 0): (CategoryNode & { readonly depth: number })[] {
+  return nodes.flatMap((node) => [{ ...node, depth }, ...allIn(node.children, depth + 1)])
+}
+
 export function idsIn(nodes: readonly CategoryNode[]): number[] {
-  return nodes.flatMap(({ id, children }) => [id, ...idsIn(children)])
+  return allIn(nodes).map(({ id }) => id)
 }

@@ -10,7 +10,7 @@ import {
   readCustomerReturns,
 } from '../../../../shop/resources/customers/customer-orders.ts'
 import { type CustomerRecord, customers } from '../../../../shop/resources/customers/customers.ts'
-import { type Duplicate, findDuplicates, type Likeness } from '../../../../shop/resources/customers/duplicates.ts'
+import { findDuplicates, type Likeness } from '../../../../shop/resources/customers/duplicates.ts'
 import { listNotes, NOTE_LENGTH_MAX } from '../../../../shop/resources/customers/notes.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
@@ -85,9 +85,8 @@ async function readDuplicates(caller: Caller, id: number, record: CustomerRecord
   const found = await findDuplicates(caller, id, record)
   const ids = found.map((duplicate) => duplicate.id)
   const names = await readTitles(caller, seenBy(caller.privileges, customerService), ids)
-  return found.map((duplicate: Duplicate) => ({
-    id: duplicate.id,
-    email: duplicate.email,
+  return found.map((duplicate) => ({
+    ...duplicate,
     name: names.get(duplicate.id) || t('Customer {id}', { id: String(duplicate.id) }),
     reasons: reasons.flatMap(([name, text]) => (duplicate[name] ? [text] : [])),
   }))

@@ -23,10 +23,8 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
   const { matches, isMore } = await findMatches(caller, targetService(products), typed)
   const ids = matches.map(({ id }) => id)
   const sold = await readSoldProducts(caller, ids)
-  const thumbnailOf = await readThumbnails(
-    caller,
-    [...sold.keys()].map((productId) => ({ productId })),
-  )
+  const goods = [...sold.keys()].map((productId) => ({ productId }))
+  const thumbnailOf = await readThumbnails(caller, goods)
   const found = matches.flatMap(({ id }) => {
     const product = sold.get(id)
     if (product === undefined) return []

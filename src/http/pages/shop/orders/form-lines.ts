@@ -218,28 +218,18 @@ export function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<
 export function newLineFields(lines: readonly FormLine[], stored: number | null) {
   const isNew = stored !== null
   return lines.flatMap(({ number, product }, at) => {
+    const line = isNew ? t('New line {number}', { number }) : t('Line {number}', { number })
     const field = (member: string, label: Text, name = `${member}.${number}`) => ({
       name,
       path: `OrderItemList[${at + (stored ?? 0)}].${member}`,
       label,
     })
-    const options = (product?.fields ?? []).map(({ name, label: option }) => {
-      const values = { number, field: option }
-      const label = isNew ? t('New line {number}: {field}', values) : t('Line {number}: {field}', values)
-      return field(name, label, name)
-    })
-    return isNew
-      ? [
-          field('ItemID', t('New line {number}: the product', { number })),
-          field('ItemQuantity', t('New line {number}: the quantity', { number })),
-          field('ItemUnitPrice', t('New line {number}: the price', { number })),
-          ...options,
-        ]
-      : [
-          field('ItemID', t('Line {number}: the product', { number })),
-          field('ItemQuantity', t('Line {number}: the quantity', { number })),
-          ...options,
-        ]
+    return [
+      field('ItemID', t('{line}: the product', { line })),
+      field('ItemQuantity', t('{line}: the quantity', { line })),
+      ...(isNew ? [field('ItemUnitPrice', t('{line}: the price', { line }))] : []),
+      ...(product?.fields ?? []).map(({ name, label }) => field(name, t('{line}: {label}', { line, label }), name)),
+    ]
   })
 }
 

@@ -5,10 +5,9 @@ import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../../shop/resources/orders/states.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import type { Wire } from '../../frame/request.ts'
-import { type Chip, fulfilmentChips, listStatusNames, paymentChips } from '../../records/order-words.ts'
+import { type Chip, chipsOf, fulfilmentChips, listStatusNames, paymentChips } from '../../records/order-words.ts'
 import type { Value } from '../../records/services.ts'
-import type { Listing } from '../../records/special.ts'
+import type { Special } from '../../records/special.ts'
 
 /** What the list shows beyond the record. Only those who may read customers see whose order it is. */
 const ownValues: readonly Value[] = [
@@ -37,42 +36,33 @@ const paymentFilter: Filter = {
 }
 
 /** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
-export const orderListing: Listing = {
-  values: ownValues,
-  filters: {
+export const orderListing: Partial<Special> = {
+  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
+  listValues: ownValues,
+  listFilters: {
     customerid: equalTo('customerId'),
     payment: paymentFilter,
     fulfilment: oneOf('fulfilment', fulfilments),
   },
-  labels: {},
   inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
-  titleOf: invoiceOf,
-  files: '/pages/shop/orders/files',
+  listFiles: '/pages/shop/orders/files',
   wordsOf: async (caller, ids) => {
     const [statuses, states] = await Promise.all([listStatusNames(caller.db, caller.store.id), readStates(caller, ids)])
-    const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
-      const known = states.get(Number(OrderID))
-      if (known === undefined) return null
-      if (name === 'payment') return paymentChips[known.payment]
-      return name === 'fulfilment' ? fulfilmentChips[known.fulfilment] : null
-    }
     return {
-      inWords: ['InvoiceNumber'],
       choices: {
         OrderStatusID: choicesOfStatuses(statuses),
         payment: [[TO_BE_PAID, t('Still to be paid')], ...choicesOf(paymentStates, paymentChips)],
         fulfilment: choicesOf(fulfilments, fulfilmentChips),
       },
       targets: { OrderStatusID: choicesOfStatuses(statuses.filter(({ visible }) => visible)) },
-      textOf: (name, order) => {
-        if (name === 'InvoiceNumber') return invoiceOf(order)
-        if (name === 'customer') return billedTo(order)
-        return chipOf(name, order)?.text ?? null
-      },
-      // Nobody waits for the money or the goods of an order that is cancelled.
-      toneOf: (name, order) => {
-        const tone = chipOf(name, order)?.tone ?? null
-        return tone === null || tone === 'ok' || holdsStock(Number(order.OrderStatusID)) ? tone : ''
+      shownAs: (name, order) => {
+        if (name === 'InvoiceNumber') return { text: invoiceOf(order) }
+        if (name === 'customer') return { text: billedTo(order) }
+        const known = states.get(Number(order.OrderID))
+        if (known === undefined || (name !== 'payment' && name !== 'fulfilment')) return null
+        const { text, tone } = chipsOf(known)[name]
+        // Nobody waits for the money or the goods of an order that is cancelled.
+        return { text, tone: tone === 'ok' || holdsStock(Number(order.OrderStatusID)) ? tone : '' }
       },
     }
   },

@@ -13,7 +13,7 @@ import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import { readReturnedLines, returnedItems } from '../../../../shop/resources/orders/stock.ts'
+import { readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn, numberText } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -25,6 +25,7 @@ import type { Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
 import { readThumbnails } from '../products/thumbnails.ts'
 import { labelsOf, namesIn, type TypedForm } from './line-fields.ts'
+import { shownOf } from './refundable.ts'
 import { quantityFields, returnLabels, returnsOf, returnWords } from './returns.ts'
 import type { OrderRequest } from './special.ts'
 
@@ -34,6 +35,7 @@ export const newReturnPage = (asked: OrderRequest) => rehearsedPage(asked, null)
 async function rehearsedPage(asked: OrderRequest, stock: readonly StockEffect[] | null): Promise<HtmlPage> {
   const { caller, id, record: order, text, typed, isOutdated } = asked
   const lines = await returnableLines(caller, id)
+  const goods = lines.map(({ row }) => row)
   const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
   const { choices } = await returnWords(caller, values)
   return {
@@ -43,10 +45,7 @@ async function rehearsedPage(asked: OrderRequest, stock: readonly StockEffect[] 
     data: {
       order,
       lines,
-      thumbnailOf: await readThumbnails(
-        caller,
-        lines.map(({ row }) => row),
-      ),
+      thumbnailOf: await readThumbnails(caller, goods),
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
       etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),
@@ -83,11 +82,6 @@ async function returnableLines(caller: Caller, orderId: number) {
       returnable: hasName && sold > returned ? toNumber(sold - returned) : 0,
     }
   })
-}
-
-/** What the form of a new return is about: the order, and what its returns have. */
-async function shownOf(caller: Caller, orderId: number, order: string): Promise<string> {
-  return order + JSON.stringify(await returnedItems(caller, orderId))
 }
 
 const quantityNames = ['ReturnQuantity', 'ReceivedQuantity', 'RestockQuantity'] as const

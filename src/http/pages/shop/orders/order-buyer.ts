@@ -105,10 +105,8 @@ function withAddresses(form: Form, former: Buyer | null, buyer: Buyer | null, is
   const typed = (name: string) => textIn(form, name).trim()
   // A country alone, with which a form begins, is nothing that somebody typed.
   const none = { BillingCountry: typed('BillingCountry'), ShipmentCountry: typed('ShipmentCountry') }
-  const isAsIn = (names: readonly string[], stored: Buyer['billing'] = none) =>
-    names.every((name) => typed(name) === (stored[name] ?? '').trim())
-  const isBillingFree = isAsked || isAsIn(billingNames, former?.billing)
-  const isShippingFree = isAsked || shipsToBilling(form) || isAsIn(shippingNames, former?.shipping)
+  const isBillingFree = isAsked || isAsIn(form, billingNames, former?.billing ?? none)
+  const isShippingFree = isAsked || shipsToBilling(form) || isAsIn(form, shippingNames, former?.shipping ?? none)
   const { ShipToBilling, ...others } = form
   const billing = isBillingFree ? picked(billingNames, buyer?.billing ?? { BillingCountry: country }) : {}
   const shipping = isShippingFree ? picked(shippingNames, buyer?.shipping ?? { ShipmentCountry: country }) : {}
@@ -135,7 +133,9 @@ function hasOneAddress({ billing, shipping }: Buyer): boolean {
 
 /** Whether the form shows other addresses than are stored for the customer. */
 export function hasOtherAddresses(form: Form, { billing, shipping }: Buyer): boolean {
-  const isAsIn = (names: readonly string[], stored: Buyer['billing']) =>
-    names.every((name) => textIn(form, name) === (stored[name] ?? ''))
-  return !isAsIn(billingNames, billing) || (!shipsToBilling(form) && !isAsIn(shippingNames, shipping))
+  return !isAsIn(form, billingNames, billing) || (!shipsToBilling(form) && !isAsIn(form, shippingNames, shipping))
+}
+
+function isAsIn(form: Form, names: readonly string[], stored: Buyer['billing']): boolean {
+  return names.every((name) => textIn(form, name).trim() === (stored[name] ?? '').trim())
 }

@@ -121,28 +121,26 @@ function discountReasonsOf({ PromotionList }: OrderRecord): string[] {
   return named.filter((name) => name !== '')
 }
 
-/** For `parcel.eta`. */
+/** For `parcel.eta`: with where it goes, and the contact that it has beside that of the order. */
 function shownParcel<Line>(
   order: OrderRecord,
   parcel: Parcel<Line>,
   { trackingOf, writing }: { trackingOf: Awaited<ReturnType<typeof readTracking>>; writing: Format },
 ) {
-  const trackingLink = parcel.shipment && trackingOf(parcel.shipment)
-  return { ...parcel, shipTo: shipToOf(order, parcel, writing), trackingLink }
-}
-
-/** Where a shipment goes, with the contact that it has beside that of the order. */
-function shipToOf(order: OrderRecord, { shipment }: Parcel, format: Format) {
+  const { shipment } = parcel
   const own = (value: string | undefined, other: string) => (value === other ? '' : (value ?? ''))
-  return {
-    lines: format.shippingAddress(order, shipment),
+  const shipTo = {
+    lines: writing.shippingAddress(order, shipment),
     phone: own(shipment?.ShipmentPhone, order.BillingPhoneNumber),
     email: own(shipment?.ShipmentEmail, order.BillingEmail),
   }
+  return { ...parcel, shipTo, trackingLink: shipment && trackingOf(shipment) }
 }
 
+type ShipTo = ReturnType<typeof shownParcel>['shipTo']
+
 /** Who the order is for, and where it goes if all of it goes to one place. */
-function customerOf(order: OrderRecord, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[], format: Format) {
+function customerOf(order: OrderRecord, parcels: readonly { shipTo: ShipTo }[], format: Format) {
   const [billTo, [first, ...others]] = [format.postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
   const isOnePlace = others.every((other) => isDeepStrictEqual(other, first))
   return {

@@ -98,7 +98,7 @@ function roomOf({ returnQuantity, restockQuantity }: Row): number {
   return Number(returnQuantity) - Number(restockQuantity)
 }
 
-/** What the form of a refund is about, as one text: the order, what its returns have, and what was refunded. */
+/** What the form of a refund or a return is about, as one text: the order, what its returns have, and what was refunded. */
 export async function shownOf(caller: Caller, orderId: number, order: string): Promise<string> {
   return order + JSON.stringify([await returnedItems(caller, orderId), await readRefunds(caller, orderId)])
 }

@@ -1,4 +1,3 @@
-import { t } from '../../../../foundation/texts/text.ts'
 import { billingNames } from '../../../../shop/resources/orders/buyer.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
@@ -13,8 +12,7 @@ export type OrderRequest = RecordRequest<OrderRecord>
 export const orderService = serviceOf(orders, {
   recordPath: '/:id/fields',
   selection: { template: '/pages/shop/orders/selection', action: '/admin/orders/bulk/slips' },
-  listing: orderListing,
-  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
+  ...orderListing,
   isAddedElsewhere: true,
   emptyTemplate: '/pages/shop/orders/empty',
 })
@@ -26,13 +24,4 @@ export const billingValues = pickValues(
 )
 
 /** The page of a return leads to the one of its order, where it is received. */
-export const returnService = serviceOf(rma, {
-  ownPage: ({ OrderID, RMAID }) =>
-    OrderID
-      ? {
-          address: `/admin/orders/${OrderID}/returns/${RMAID}`,
-          route: 'GET /admin/orders/:id/returns/:rmaId',
-          text: t('Receive and restock this return'),
-        }
-      : null,
-})
+export const returnService = serviceOf(rma, { ownPage: '/pages/shop/orders/return-link' })

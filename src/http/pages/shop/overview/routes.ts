@@ -26,15 +26,18 @@ export function overviewPage(app: FastifyInstance, services: CallerServices): vo
     const { store, privileges } = caller
     const may = (privilege: Privilege) => allows(privileges, privilege, 'read')
     const [sales, waiting, toBePaid, lowStock, applications, webhooks, beginnings] = await Promise.all([
-      may('Orders') ? readSales(services, store) : null,
-      may('Orders') ? readWaiting(services, store) : null,
-      may('Orders') ? countToBePaid(services, store) : 0,
+      may('Orders') ? readSales(caller) : null,
+      may('Orders') ? readWaiting(caller) : null,
+      may('Orders') ? countToBePaid(caller) : 0,
       may('Products') ? readLowStock(caller) : null,
       may('Keys') ? refusedSubscriptions(services, store.id) : [],
       may('Webhooks') ? brokenWebhooks(services, store.id) : noWebhooks,
       readBeginnings(caller, merchantOf(request).identityId),
     ])
     const data = {
+      now: services.now(),
+      countedMax: COUNTED_MAX,
+      soldOrdersMax: SOLD_ORDERS_MAX,
       sales,
       chart: sales && chartOf(sales.days),
       sparkOf,
@@ -48,10 +51,6 @@ export function overviewPage(app: FastifyInstance, services: CallerServices): vo
       beginnings,
       lists: allServices.filter(({ resource }) => mayRead(privileges, resource)),
     }
-    return {
-      template: '/pages/shop/overview/overview',
-      title: t('Overview'),
-      data: { ...data, countedMax: COUNTED_MAX, soldOrdersMax: SOLD_ORDERS_MAX, now: services.now() },
-    }
+    return { template: '/pages/shop/overview/overview', title: t('Overview'), data }
   })
 }

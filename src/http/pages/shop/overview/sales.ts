@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
-import type { Caller, CallerStore } from '../../../../engine/caller.ts'
-import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
+import type { Caller } from '../../../../engine/caller.ts'
+import { queryRows } from '../../../../foundation/database/client.ts'
 
 export interface Sales {
   readonly count: number
@@ -23,7 +23,7 @@ const periodDays = [1, 7, DAYS_SHOWN] as const
  * is the period before, up to the same time of its last day (to a quarter of an hour), because today is not over yet. `line`: the amounts of
  * a period one after another, by hours of a day and days of longer ones.
  */
-export async function readSales({ db, now }: Pick<DataServices, 'db' | 'now'>, { id: storeId, timeZone }: CallerStore) {
+export async function readSales({ db, now, store: { id: storeId, timeZone } }: Caller) {
   const present = DateTime.fromJSDate(now(), { zone: timeZone })
   const startOf = (daysAgo: number) => present.minus({ days: daysAgo }).startOf('day').toJSDate()
   const sameTime = (daysAgo: number) => present.minus({ days: daysAgo }).toJSDate()

@@ -2,16 +2,14 @@
 
 import { DateTime } from 'luxon'
 import { hasFactor } from '../../../../access/people/factors/in-force.ts'
-import type { Caller, CallerStore } from '../../../../engine/caller.ts'
+import type { Caller } from '../../../../engine/caller.ts'
 import { keptCount } from '../../../../engine/reading/read.ts'
-import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
+import { queryRows } from '../../../../foundation/database/client.ts'
 import type { Order, OrderStatus, Product } from '../../../../foundation/database/generated/client.ts'
 import { constant, sql, storeId } from '../../../../foundation/database/sql.ts'
 import { isToBePaid } from '../../../../shop/resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
 import { statusName } from '../../records/order-words.ts'
-
-type Services = Pick<DataServices, 'db'>
 
 /** The limit for counts over a whole store, so that they cost the same for any number of records. */
 export const COUNTED_MAX = 1_000
@@ -29,7 +27,7 @@ type WaitingRow = Pick<OrderStatus, 'definition' | 'text'> &
  * The order by "statusId" (BETWEEN, because a single value implies no order) makes PostgreSQL read the index of statuses
  * up to the limit. Without it, PostgreSQL may read the whole store in the order of ids.
  */
-export async function readWaiting({ db }: Services, store: CallerStore) {
+export async function readWaiting({ db, store }: Caller) {
   const done = sql`${constant(statusShipped)}, ${constant(statusCancelled)}, ${constant(statusNotCompleted)}`
   const rows = await queryRows<WaitingRow>(db)`
     SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
@@ -54,7 +52,7 @@ export async function readWaiting({ db }: Services, store: CallerStore) {
 }
 
 /** Returns how many orders are still to be paid, up to `COUNTED_MAX` + 1. */
-export async function countToBePaid({ db }: Services, store: CallerStore): Promise<number> {
+export async function countToBePaid({ db, store }: Caller): Promise<number> {
   const [row] = await queryRows<{ count: number }>(db)`SELECT count(*)::int AS "count" FROM (
         SELECT FROM "Order" t WHERE t."storeId" = ${storeId(store)} AND ${isToBePaid}
         ORDER BY t."id" LIMIT ${constant(COUNTED_MAX + 1)}
@@ -76,7 +74,7 @@ type LowProduct = Pick<Product, 'sku' | 'name'> & Readonly<Record<'productId' | 
  * is that of the partial index "Product_stock_low". The limits of what is joined make PostgreSQL look it up by keys instead of reading
  * a whole table.
  */
-export async function readLowStock({ store, db, now }: Pick<Caller, 'store' | 'db' | 'now'>) {
+export async function readLowStock({ store, db, now }: Caller) {
   const since = DateTime.fromJSDate(now()).minus({ days: SOLD_DAYS }).toISO()
   const isLow = sql`p."storeId" = ${storeId(store)} AND p."stock" <= greatest(p."stockAlert", 0)`
   const shown = constant(PRODUCTS_SHOWN)
@@ -112,10 +110,7 @@ export async function readLowStock({ store, db, now }: Pick<Caller, 'store' | 'd
 }
 
 /** Returns what a store has of that with which it begins, and `factor`: whether the person has a second factor. */
-export async function readBeginnings(
-  { store: { id }, db, now }: Pick<Caller, 'store' | 'db' | 'now'>,
-  identityId: number,
-) {
+export async function readBeginnings({ store: { id }, db, now }: Caller, identityId: number) {
   const [row] = await queryRows<
     Record<'orders' | 'products' | 'people' | 'factor', boolean> & Record<'applications' | 'webhooks', number>
   >(db)`

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { DECIMAL_MAX } from '../../../../engine/definition/fields.ts'
-import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { t } from '../../../../foundation/texts/text.ts'
 import { decimalsOf } from '../../../../foundation/values/currency.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
@@ -57,15 +57,6 @@ async function openChosen(asked: PageRequest, reply: FastifyReply): Promise<Impo
 const category = { ...pickValue(pickList(productService, 'CategoryList'), 'CategoryID'), label: t('Category') }
 const categorySection = { values: [category], list: null }
 
-const howTexts: Readonly<Record<PriceChange['how'], Text>> = {
-  'raise-percent': t('Raise by percent'),
-  'lower-percent': t('Lower by percent'),
-  'raise-amount': t('Raise by an amount'),
-  'lower-amount': t('Lower by an amount'),
-  set: t('Set to an amount'),
-  'below-price': t('Set to percent below the price'),
-}
-
 /** Asks what is to be done with the chosen products. */
 async function changePage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
   const { caller, typed } = asked
@@ -82,7 +73,7 @@ async function changePage(asked: PageRequest, reply: FastifyReply): Promise<Html
       count,
       address,
       currency,
-      hows: priceHows.map((how) => [how, howTexts[how]]),
+      hows: Object.entries(priceHows),
       roundings: roundingsFor(currency),
       smallest: 10 ** -decimalsOf(currency),
       mayPlace: mayRead(caller.privileges, categories),
@@ -149,7 +140,7 @@ async function changeIn(caller: Caller, form: Form, writing: Writing): Promise<P
 
 function priceIn(form: Form, currency: string, writing: Writing): PriceChange {
   const field = oneOf(form, 'Field', ['Price', 'SalePrice'])
-  const how = oneOf(form, 'How', priceHows)
+  const how = oneOf(form, 'How', Object.keys(priceHows) as PriceChange['how'][])
   const rounding = oneOf(form, 'Round', roundingsFor(currency))
   const onSale = oneOf(form, 'OnSale', ['same', 'true', 'false'])
   if (how === 'below-price' && field === 'Price') {

@@ -13,14 +13,14 @@ import type { ProductRecord } from './special.ts'
 
 export type ProductChange = PriceChange | VisibilityChange | CategoryChange | StockChange
 
-export const priceHows = [
-  'raise-percent',
-  'lower-percent',
-  'raise-amount',
-  'lower-amount',
-  'set',
-  'below-price',
-] as const
+export const priceHows = {
+  'raise-percent': t('Raise by percent'),
+  'lower-percent': t('Lower by percent'),
+  'raise-amount': t('Raise by an amount'),
+  'lower-amount': t('Lower by an amount'),
+  set: t('Set to an amount'),
+  'below-price': t('Set to percent below the price'),
+} as const
 /** Steps to which a price is rounded, as an amount. `unit`: the smallest of the currency; `.99`: to the nearest price that ends so. */
 export const roundings = ['unit', '0.05', '0.1', '1', '.99'] as const
 
@@ -28,7 +28,7 @@ export interface PriceChange {
   readonly kind: 'price'
   readonly field: 'Price' | 'SalePrice'
   /** `below-price`: the sale price is so many percent below the price. */
-  readonly how: (typeof priceHows)[number]
+  readonly how: keyof typeof priceHows
   readonly value: number
   readonly rounding: (typeof roundings)[number]
   /** Whether the products are on sale afterwards; null: as before. */

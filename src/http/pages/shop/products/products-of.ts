@@ -1,7 +1,6 @@
 import { mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { countUpTo } from '../../../../engine/reading/read.ts'
-import { t } from '../../../../foundation/texts/text.ts'
 import { manufacturers } from '../../../../shop/resources/manufacturers/manufacturers.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
 import { serviceOf } from '../../records/services.ts'
@@ -12,15 +11,11 @@ const COUNTED_MAX = 1_000
 export async function productsOf(caller: Caller, name: 'categoryid' | 'manufacturerid', id: number) {
   if (!mayRead(caller.privileges, products)) return { products: null }
   const count = await countUpTo(caller, products, new Map([[name, String(id)]]), COUNTED_MAX)
-  return { products: { count, countedMax: COUNTED_MAX, filter: `${name}=${id}` } }
+  return { products: { count, countedMax: COUNTED_MAX, name, filter: `${name}=${id}` } }
 }
 
 /** The page of a manufacturer leads to its products. */
 export const manufacturerService = serviceOf(manufacturers, {
   template: '/pages/shop/products/products-of',
-  read: async (caller, { ManufacturerID }) => ({
-    ...(await productsOf(caller, 'manufacturerid', Number(ManufacturerID))),
-    changeText: t('Change prices of this manufacturer…'),
-    noneText: t('No product is of this manufacturer yet.'),
-  }),
+  read: (caller, { ManufacturerID }) => productsOf(caller, 'manufacturerid', Number(ManufacturerID)),
 })

@@ -80,7 +80,7 @@ export const productService = serviceOf(products, {
     'DateCreated',
   ],
   inSight: ['find', 'categoryid', 'manufacturerid', 'hide'],
-  offered: offeredChoices,
+  wordsOf: async (caller) => ({ choices: await offeredChoices(caller) }),
   selection: { template: '/pages/shop/products/selection', action: '/admin/products/bulk', isAskedOnPage: true },
 })
 

@@ -38,7 +38,7 @@ interface Told {
 const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Told])[] = [
   [
     orders,
-    (order: Wire, { money, date, status }: Words) => ({
+    (order, { money, date, status }) => ({
       title: invoiceOf(order),
       details: [
         billedTo(order),
@@ -50,13 +50,11 @@ const searched: readonly (readonly [Resource, (record: Wire, words: Words) => To
   ],
   [
     customers,
-    ({ BillingCompany, BillingCity, Email }: Wire) => ({
-      details: [text(BillingCompany), text(Email), text(BillingCity)],
-    }),
+    ({ BillingCompany, BillingCity, Email }) => ({ details: [text(BillingCompany), text(Email), text(BillingCity)] }),
   ],
   [
     products,
-    ({ SKUInfo }: Wire, { unitPrice }: Words) => {
+    ({ SKUInfo }, { unitPrice }) => {
       const { Name, SKU, Price, Stock } = SKUInfo as Wire
       return {
         title: text(Name),
@@ -66,7 +64,7 @@ const searched: readonly (readonly [Resource, (record: Wire, words: Words) => To
   ],
   [
     rma,
-    ({ RmaDate, RMAStatusID, RMAItemList }: Wire, { date, status }: Words) => ({
+    ({ RmaDate, RMAStatusID, RMAItemList }, { date, status }) => ({
       details: [
         date(RmaDate),
         status('RMAStatusID', RMAStatusID),
@@ -74,7 +72,7 @@ const searched: readonly (readonly [Resource, (record: Wire, words: Words) => To
       ],
     }),
   ],
-  [giftRegistries, ({ Event }: Wire, { date }: Words) => ({ details: [date(Event)] })],
+  [giftRegistries, ({ Event }, { date }) => ({ details: [date(Event)] })],
 ]
 
 /** Adds the search over everything that people look for, as a page and, for the pages' script, as JSON. */

@@ -17,15 +17,13 @@ interface SavedPage<Services> {
   readonly path: string
   pageOf(asked: PageRequest, services: Services): Promise<HtmlPage>
   save(asked: Sent<PageRequest>, actor: Actor, services: Services): Promise<unknown>
-  /** Returns the submitted values, to show the form again. */
-  valuesOf?(form: Form): Form
 }
 
 /** Adds a merchant's page and its form, which `save` saves. */
 export function savedPage<Services extends CallerServices>(
   app: FastifyInstance,
   services: Services,
-  { privilege, path, pageOf, save, valuesOf = (form) => form }: SavedPage<Services>,
+  { privilege, path, pageOf, save }: SavedPage<Services>,
 ): void {
   storePages(adminPages(app, [privilege, 'read']), services).page(path, (asked) => pageOf(asked, services))
   storePages(adminPages(app, [privilege, 'write']), services).form(
@@ -36,7 +34,7 @@ export function savedPage<Services extends CallerServices>(
     },
     async (asked) => {
       const page = await pageOf(asked, services)
-      return asked.isOutdated ? page : { ...page, values: valuesOf(asked.typed ?? {}) }
+      return asked.isOutdated ? page : { ...page, values: asked.typed ?? {} }
     },
   )
 }

@@ -23,16 +23,7 @@ const home = '/admin/modules/cartapi'
  * line.
  */
 export function cartApiPages(app: FastifyInstance, services: CartApiServices): void {
-  savedPage(app, services, {
-    path: home,
-    privilege: 'Keys',
-    pageOf: cartApiPage,
-    save,
-    valuesOf: ({ Enabled, Addresses = '' }) => ({
-      Enabled: String(Enabled),
-      Addresses: [Addresses].flat().join('\n'),
-    }),
-  })
+  savedPage(app, services, { path: home, privilege: 'Keys', pageOf: cartApiPage, save })
   adminPages(app, ['Keys', 'write']).post(`${home}/user-key`, async (request, reply) => {
     await rotateUserKey(services, merchantOf(request).store.id, actorOf(request))
     return reply.redirect(`${home}?notice=user-key-rotated`, 303)
