@@ -151,12 +151,15 @@ function makeProduct(id: number, round: number, department: Department, shelf: S
   }
 }
 
+/** Nothing is stored of them, but what has no stock cannot be ordered. */
+const GIFTS = 1_000
+
 function makeGiftCertificate(id: number, value: number): Product {
   const sku = `GIFT-${value}`
   const name = `Gift Certificate $${value}`
   const fileName = `${slug(name)}-p-${id}.html`
   const record = {
-    SKUInfo: { CatalogID: id, SKU: sku, Name: name, Cost: 0, Price: value, RetailPrice: value, Stock: 0 },
+    SKUInfo: { CatalogID: id, SKU: sku, Name: name, Cost: 0, Price: value, RetailPrice: value, Stock: GIFTS },
     ShortDescription: 'Sent by e-mail within the hour.',
     LastUpdate: localDate(between(0, lastDay), 600),
     UserID: 'sandbox',
@@ -173,7 +176,15 @@ function makeGiftCertificate(id: number, value: number): Product {
     CustomFileName: fileName,
   }
   const prices = { costCents: 0, priceCents: value * 100, saleCents: 0, levelCents: [0, 0, 0] }
-  const plain = { discounts: [], weight: 0, isTaxed: false, isOffered: true, stock: 0, optionSets: [], variants: [] }
+  const plain = {
+    discounts: [],
+    weight: 0,
+    isTaxed: false,
+    isOffered: true,
+    stock: GIFTS,
+    optionSets: [],
+    variants: [],
+  }
   return { id, sku, name, ...prices, ...plain, createdAt: record.DateCreated, fileName, record }
 }
 
