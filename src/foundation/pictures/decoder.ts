@@ -28,6 +28,15 @@ export function createDecoder() {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
 
+  /** However it ends, the next picture begins another one. What goes wrong with it is told to whoever waits. */
+  function begin(): ChildProcess {
+    const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
+    const forget = () => {
+      if (child === begun) child = undefined
+    }
+    return begun.once('exit', forget).on('error', () => {})
+  }
+
   async function stop(): Promise<void> {
     child?.kill('SIGKILL')
     child = undefined
@@ -35,20 +44,17 @@ export function createDecoder() {
 
   async function ask(picture: Uint8Array): Promise<Answer> {
     clearTimeout(idle)
-    child ??= begin((ended) => {
-      if (child === ended) child = undefined
-    })
+    child ??= begin()
     const asked = child
     const over = new AbortController()
     const { signal } = over
     const timer = setTimeout(() => asked.kill('SIGKILL'), DECODING_MS_MAX)
     try {
-      const answer = once(asked, 'message', { signal }).then(([answer]): Answer => answer)
-      const ended = once(asked, 'exit', { signal }).then((): Answer => ({ refusal: 'effort' }))
-      answer.catch(() => {})
-      ended.catch(() => {})
       asked.send(picture)
-      return await Promise.race([answer, ended])
+      return await Promise.race([
+        once(asked, 'message', { signal }).then(([answer]): Answer => answer),
+        once(asked, 'exit', { signal }).then((): Answer => ({ refusal: 'effort' })),
+      ])
     } finally {
       over.abort()
       clearTimeout(timer)
@@ -64,10 +70,4 @@ export function createDecoder() {
     decode: (picture: Uint8Array, key: string): Promise<Answer> => turns.run(key, 1, () => ask(picture)),
     stop,
   }
-}
-
-/** However it ends, the next picture begins another one. What goes wrong with it is told to whoever waits. */
-function begin(ended: (child: ChildProcess) => void): ChildProcess {
-  const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
-  return begun.once('exit', () => ended(begun)).on('error', () => {})
 }
