@@ -298,11 +298,8 @@ async function refuseOtherShipments(
   given.forEach(({ key, columns: { shipmentId } }, index) => {
     if (!shipmentId || shipmentId === NEW_SHIPMENT || ids.includes(shipmentId)) return
     if (stored.get(key as Json) === shipmentId) return
-    throw wrongField(
-      `OrderItemList[${index}].ItemShipmentID`,
-      `is not a shipment of this order, one of ${ids.join(', ')}`,
-      'unknown-reference',
-    )
+    const problem = `is not a shipment of this order, one of ${ids.join(', ')}`
+    throw wrongField(`OrderItemList[${index}].ItemShipmentID`, problem, 'unknown-reference')
   })
 }
 
@@ -313,11 +310,8 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
     const left = has.get(goods) ?? 0n
     if (left >= quantity || left >= (had.get(goods) ?? 0n)) continue
     const sku = restocked.find((row) => goodsOf(row) === goods)?.sku
-    throw wrongField(
-      'OrderItemList',
-      `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`,
-      'out-of-range',
-    )
+    const problem = `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`
+    throw wrongField('OrderItemList', problem, 'out-of-range')
   }
 }
 

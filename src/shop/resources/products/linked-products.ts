@@ -24,13 +24,7 @@ const inOptions = `${sets}.${bundled.list}.${bundled.product}`
 
 /** The documents that name products. */
 export const productLinks: readonly Referrer[] = [
-  {
-    table: 'Product',
-    fields: [...inItems, inOptions],
-    by,
-    rule: 'clear',
-    without: withoutProduct,
-  },
+  { table: 'Product', fields: [...inItems, inOptions], by, rule: 'clear', without: withoutProduct },
   { table: 'Category', fields: [inOptions], by, rule: 'clear', without: withoutProduct },
 ]
 
