@@ -80,10 +80,8 @@ function dropFormerPaymentMethod({ before, after }: OrderChange): void {
 function settleTransactions({ caller, before, after }: OrderChange): void {
   const known = new Map((before.lists.TransactionList ?? []).map((row) => [row.id, row]))
   const transactions = after.lists.TransactionList ?? []
-  dateTransactions(
-    transactions.filter(({ id }) => !known.has(id)),
-    caller,
-  )
+  const added = transactions.filter(({ id }) => !known.has(id))
+  dateTransactions(added, caller)
   for (const row of transactions) {
     const former = known.get(row.id)?.type
     if (former === undefined || isVoid(former) === isVoid(row.type)) continue
