@@ -28,15 +28,6 @@ export function createDecoder() {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
 
-  /** However it ends, the next picture begins another one. What goes wrong with it is told to whoever waits. */
-  function begin(): ChildProcess {
-    const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
-    const forget = () => {
-      if (child === begun) child = undefined
-    }
-    return begun.once('exit', forget).on('error', () => {})
-  }
-
   async function stop(): Promise<void> {
     child?.kill('SIGKILL')
     child = undefined
@@ -44,7 +35,8 @@ export function createDecoder() {
 
   async function ask(picture: Uint8Array): Promise<Answer> {
     clearTimeout(idle)
-    child ??= begin()
+    // However the last one ended, the next picture begins another.
+    if (!child || child.exitCode !== null || child.signalCode !== null) child = begin()
     const asked = child
     const over = new AbortController()
     const { signal } = over
@@ -70,4 +62,10 @@ export function createDecoder() {
     decode: (picture: Uint8Array, key: string): Promise<Answer> => turns.run(key, 1, () => ask(picture)),
     stop,
   }
+}
+
+/** What goes wrong with it is told to whoever waits. */
+function begin(): ChildProcess {
+  const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
+  return begun.on('error', () => {})
 }

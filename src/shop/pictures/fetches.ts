@@ -88,8 +88,8 @@ async function run(services: FetchServices, fetch: PictureFetch): Promise<void> 
   if (attempts > TRIES_MAX) return note({ reason: 'The last attempt was interrupted', endedAt: now() })
   const { _sum: sum } = await fetchesOfToday(db, storeId, now)
   if ((sum.bytes ?? 0) >= GIGABYTES_A_DAY_MAX * 1024 ** 3) {
-    const reason = `Pictures of ${GIGABYTES_A_DAY_MAX} GB were fetched today; this one waits`
-    return note({ reason, nextAt: new Date(now().getTime() + HOUR_MS), attempts: attempts - 1 })
+    const full = { reason: `Pictures of ${GIGABYTES_A_DAY_MAX} GB were fetched today; this one waits` }
+    return note({ ...full, nextAt: new Date(now().getTime() + HOUR_MS), attempts: attempts - 1 })
   }
   const tried = await fetchPicture(services, fetch, (path) => enter(services, fetch, path))
   const { reason, isFinal = reason === '', bytes = 0 } = tried
