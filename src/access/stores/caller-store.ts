@@ -6,15 +6,8 @@ import { isOneLine } from '../../foundation/values/input.ts'
 import { normaliseHost } from './secure-url.ts'
 
 /** Returns only the columns that a caller may see. */
-export function callerStoreOf({
-  id,
-  name,
-  secureUrl,
-  currency,
-  timeZone,
-  country,
-  orderMails,
-}: CallerStore): CallerStore {
+export function callerStoreOf(row: CallerStore): CallerStore {
+  const { id, name, secureUrl, currency, timeZone, country, orderMails } = row
   return { id, name, secureUrl, currency, timeZone, country, orderMails }
 }
 

@@ -23,10 +23,8 @@ export const changedDocuments = namedObject({
 
 /** Reads what invoices and packing slips have of the store, beside the order. */
 export async function readDocuments(db: Caller['db'], storeId: number) {
-  const row = await db.store.findUniqueOrThrow({
-    where: { id: storeId },
-    include: { formerLogo: logoColumns.formerLogo },
-  })
+  const { formerLogo } = logoColumns
+  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, include: { formerLogo } })
   const { documentLocale: locale } = row
   return {
     /** The name and address of the seller, in lines. Empty: none are given. */

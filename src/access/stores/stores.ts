@@ -124,11 +124,8 @@ export async function rotateUserKey(services: AccessServices, id: number, actor:
   const { secrets, now } = services
   return changeAccess(services, async (tx) => {
     await lockStore(tx, id)
-    const row = await tx.store.update({
-      where: { id },
-      data: { ...userKeyColumns(secrets), userKeyBroughtAt: null },
-      ...withTest,
-    })
+    const data = { ...userKeyColumns(secrets), userKeyBroughtAt: null }
+    const row = await tx.store.update({ where: { id }, data, ...withTest })
     await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
     return storeOf(row, secrets)
   })

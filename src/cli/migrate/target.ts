@@ -104,15 +104,11 @@ export class Target {
 
   /** Has the picture fetched that a text means. Returns why it could not be; empty: it is stored. */
   async fetch(body: { readonly Path: string; readonly Address: string }): Promise<string> {
-    const sent = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    } as const
     const path = `/admin/stores/${this.store.Id}/pictures`
-    const [picture] = await this.#again(async () =>
-      JSON.parse(await (await callServer(this.#server, path, sent)).text()),
-    )
+    const headers = { 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) } as const
+    const answer = await this.#again(async () => (await callServer(this.#server, path, sent)).json())
+    const [picture] = answer as [{ readonly Reason: string }]
     return picture.Reason
   }
 

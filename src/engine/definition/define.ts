@@ -22,12 +22,9 @@ import {
 export function nested(
   list: string,
   idParam: string,
-  {
-    methods = ['GET', 'POST', 'PUT'],
-    ...options
-  }: Partial<Pick<NestedSubResource, 'methods' | 'resultKey' | 'takesPictures'>> = {},
+  options: Partial<Pick<NestedSubResource, 'methods' | 'resultKey' | 'takesPictures'>> = {},
 ): NestedSubResource {
-  return { kind: 'nested', list, methods, idParam, ...options }
+  return { kind: 'nested', list, methods: ['GET', 'POST', 'PUT'], idParam, ...options }
 }
 
 /** Checks and compiles a definition. Throws at start-up for mistakes in the definition. */

@@ -100,20 +100,16 @@ function bounding(
   })
 }
 
-export function equalTo(column: string): Filter {
+export function equalTo(column: string, readOne: typeof readWholeNumber = readWholeNumber): Filter {
   return {
     kind: 'integer',
     column,
-    read: (given, name) => sql`t.${identifier(column)} = ${readWholeNumber(given, name)}::int`,
-    readAny: (given, name) => sql`t.${identifier(column)} = ${anyOf(given.map((one) => readWholeNumber(one, name)))}`,
+    read: (given, name) => sql`t.${identifier(column)} = ${readOne(given, name)}::int`,
+    readAny: (given, name) => sql`t.${identifier(column)} = ${anyOf(given.map((one) => readOne(one, name)))}`,
   }
 }
 /** Matches the record's identifier. */
-export const equalToId: Filter = {
-  kind: 'integer',
-  read: (given, name) => sql`t."id" = ${readId(given, name)}::int`,
-  readAny: (given, name) => sql`t."id" = ${anyOf(given.map((one) => readId(one, name)))}`,
-}
+export const equalToId = equalTo('id', readId)
 /** Inclusive bounds of a range of numbers. */
 export const atLeast = bounding('number', sql`>=`, sql`numeric`, number)
 export const atMost = bounding('number', sql`<=`, sql`numeric`, number)

@@ -14,7 +14,7 @@ const bounds = { underWayMax: 2, togetherMax: 100 }
 
 interface Wanted {
   readonly caller: Caller
-  readonly source: Owned
+  readonly resource: Owned
   readonly id: number
   readonly as: Representation<object>
 }
@@ -25,28 +25,29 @@ const laneOf = remembered((_db: Db) => createBatches<Wanted, object | undefined>
 /** Reads one record; undefined: none that the caller may see. */
 export async function readOne<Made extends object>(
   caller: Caller,
-  source: Owned,
+  resource: Owned,
   id: number,
   as: Representation<Made>,
 ): Promise<Made | undefined> {
   const { db, store } = caller
   // What only this caller may see, or sees within its transaction, is not shared.
-  if (!isClient(db) || source.owned !== null) return (await readByIds(caller, source, [id], as)).get(id)
-  const wanted = { caller, source, id, as: as as unknown as Representation<object> }
+  if (!isClient(db) || resource.owner?.(caller)) return (await readByIds(caller, resource, [id], as)).get(id)
+  const wanted = { caller, resource, id, as: as as unknown as Representation<object> }
   return (await laneOf(db)(`${store.id} ${as.name}`, wanted)) as Made | undefined
 }
 
 async function readTogether(all: readonly Wanted[]): Promise<ReadonlyMap<Wanted, Promise<object | undefined>>> {
-  const [{ caller, source, as }] = all as [Wanted]
+  const [{ caller, resource, as }] = all as [Wanted]
   // Others may still wait for the records when this client has gone.
   const ofAll = { ...caller, isGone: () => false }
   const ids = [...new Set(all.map(({ id }) => id))]
-  const read = readByIds(ofAll, source, ids, as)
+  const read = readByIds(ofAll, resource, ids, as)
   const isRead = await read.then(
     () => true,
     () => ids.length === 1,
   )
   // Otherwise a record that cannot be read would fail the others.
-  const found = (id: number) => (isRead ? read : readByIds(ofAll, source, [id], as)).then((records) => records.get(id))
+  const found = (id: number) =>
+    (isRead ? read : readByIds(ofAll, resource, [id], as)).then((records) => records.get(id))
   return new Map(all.map((one) => [one, found(one.id)]))
 }

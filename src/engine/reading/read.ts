@@ -124,9 +124,8 @@ export async function listOrdered(
   query: Query,
   by: OrderedBy,
 ): Promise<OrderedPage> {
-  const { table, filters } = resource
-  const { ids, next } = await findOrdered(caller, resource, { filters, query }, by)
-  const read = await readByIds(caller, { table, owned: null }, ids, jsonOfRecords(resource))
+  const { ids, next } = await findOrdered(caller, resource, { filters: resource.filters, query }, by)
+  const read = await findJson(caller, resource, ids)
   return { records: ids.flatMap((id) => read.get(id) ?? []), next }
 }
 
@@ -164,8 +163,7 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
 
 /** The same, or its UTF-8 bytes. */
 export async function getJson(caller: Caller, resource: Resource, id: number): Promise<JsonText> {
-  const { table, owner } = resource
-  const found = await readOne(caller, { table, owned: owner?.(caller) ?? null }, id, jsonOfRecords(resource))
+  const found = await readOne(caller, resource, id, jsonOfRecords(resource))
   if (found === undefined) throw notFound(resource, id)
   return found
 }
@@ -186,8 +184,7 @@ export function findJson(
   resource: Resource,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, JsonText>> {
-  const { table, owner } = resource
-  return readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
+  return readByIds(caller, resource, ids, jsonOfRecords(resource))
 }
 
 /** Reads columns of these records, and members of their documents by their paths, as texts by id. Those that do not exist are missing. */
@@ -263,10 +260,7 @@ export function listFixed(
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
-  const conditions = [sql`t."storeId" = ${caller.store.id}::int`, sql`t."id" = ${id}::int`, ...owned(caller, resource)]
-  const found = await rowsInTurn(caller)`
-    SELECT 1 FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`
-  return found.length > 0
+  return (await readTexts(caller, resource, [id], ['id'])).size > 0
 }
 
 function owned(caller: Caller, { owner }: Resource): Sql[] {

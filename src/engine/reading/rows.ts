@@ -35,6 +35,8 @@ export interface Choice {
  */
 export const recordColumns = sql`t.*, t.xmin AS "rowVersion"`
 
+export type Owned = Pick<Resource, 'table' | 'owner'>
+
 /** Records to be read. */
 interface Source {
   readonly table: string
@@ -53,31 +55,21 @@ export async function readRecords<Made extends object>(
 ): Promise<{ records: readonly Made[]; next: string | null }> {
   const { table } = choice
   const { limit } = bounds
-  const { names, records } = await readNamed(
-    caller,
-    { table, records: await chosenRows(caller, choice, bounds), limit },
-    as,
-  )
+  const source = { table, records: await chosenRows(caller, choice, bounds), limit }
+  const { names, records } = await readNamed(caller, source, as)
   const behind = names[limit]
   return { records, next: behind === undefined ? null : String(idIn(behind) - 1) }
 }
 
-/** The records of a table that a caller may know of. */
-export interface Owned {
-  readonly table: string
-  /** A condition over `t`; null: all of the store. */
-  readonly owned: Sql | null
-}
-
-/** Reads these records, by id; those that are not there are left out. */
+/** Reads these records, by id; those that are not there, or not the caller's, are left out. */
 export async function readByIds<Made extends object>(
   caller: Caller,
-  { table, owned }: Owned,
+  { table, owner }: Owned,
   ids: readonly number[],
   as: Representation<Made>,
 ): Promise<ReadonlyMap<number, Made>> {
   if (ids.length === 0) return new Map()
-  const source = { table, records: rowsById(caller, table, ids, owned), limit: ids.length }
+  const source = { table, records: rowsById(caller, table, ids, owner?.(caller)), limit: ids.length }
   const { names, records } = await readNamed(caller, source, as)
   return new Map(records.map((record, place) => [idIn(names[place] ?? ''), record]))
 }

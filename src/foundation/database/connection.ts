@@ -166,13 +166,13 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
   }
 }
 
-/** `onEnd` gets the reason when the connection ends. */
 /** Whether what a connection holds is its own: a pooler makes up the process id of its connections. */
 export async function hasOwnSession(client: Connection): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_backend_pid() = $1 AS "isOwn"', [client.processId])
   return rows[0].isOwn
 }
 
+/** `onEnd` gets the reason when the connection ends. */
 async function openConnection(
   url: string,
   setUp: KeepOptions['setUp'],

@@ -9,14 +9,10 @@ export interface PictureFile {
   readonly bytes: Uint8Array
 }
 
-export interface Decoded {
-  /** Those of the picture as it was sent, upright. */
-  readonly width: number
-  readonly height: number
-  readonly files: readonly PictureFile[]
-}
-
-export type Answer = Decoded | { readonly refusal: Refusal }
+/** The width and height are those of the picture as it was sent, upright. */
+export type Answer =
+  | { readonly width: number; readonly height: number; readonly files: readonly PictureFile[] }
+  | { readonly refusal: Refusal }
 
 const formats = ['jpeg', 'png', 'webp', 'gif', 'heif']
 const loaders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => `VipsForeignLoad${name}`)
@@ -45,14 +41,8 @@ process.on('message', async (sent: Uint8Array) => {
 process.on('disconnect', () => process.exit())
 
 async function decode(sent: Uint8Array): Promise<Answer> {
-  const {
-    format,
-    compression,
-    autoOrient,
-    pages = 1,
-  } = await sharp(sent, { limitInputPixels: false })
-    .metadata()
-    .catch(() => ({}) as Partial<Metadata>)
+  const metadata = sharp(sent, { limitInputPixels: false }).metadata()
+  const { format, compression, autoOrient, pages = 1 } = await metadata.catch((): Partial<Metadata> => ({}))
   const isKnown = formats.includes(format ?? '') && (format !== 'heif' || compression === 'av1')
   if (!isKnown || !autoOrient) return { refusal: 'format' }
   const { width, height } = autoOrient

@@ -35,20 +35,18 @@ export function createDecoder() {
 
   async function ask(picture: Uint8Array): Promise<Answer> {
     clearTimeout(idle)
-    child ??= begin((ended) => {
-      if (child === ended) child = undefined
-    })
+    // However the last one ended, the next picture begins another.
+    if (!child || child.exitCode !== null || child.signalCode !== null) child = begin()
     const asked = child
     const over = new AbortController()
     const { signal } = over
     const timer = setTimeout(() => asked.kill('SIGKILL'), DECODING_MS_MAX)
     try {
-      const answer = once(asked, 'message', { signal }).then(([answer]): Answer => answer)
-      const ended = once(asked, 'exit', { signal }).then((): Answer => ({ refusal: 'effort' }))
-      answer.catch(() => {})
-      ended.catch(() => {})
       asked.send(picture)
-      return await Promise.race([answer, ended])
+      return await Promise.race([
+        once(asked, 'message', { signal }).then(([answer]): Answer => answer),
+        once(asked, 'exit', { signal }).then((): Answer => ({ refusal: 'effort' })),
+      ])
     } finally {
       over.abort()
       clearTimeout(timer)
@@ -66,8 +64,8 @@ export function createDecoder() {
   }
 }
 
-/** However it ends, the next picture begins another one. What goes wrong with it is told to whoever waits. */
-function begin(ended: (child: ChildProcess) => void): ChildProcess {
+/** What goes wrong with it is told to whoever waits. */
+function begin(): ChildProcess {
   const begun = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} })
-  return begun.once('exit', () => ended(begun)).on('error', () => {})
+  return begun.on('error', () => {})
 }

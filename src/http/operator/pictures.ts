@@ -25,10 +25,7 @@ export const pictureRoutes = [
     ids: { id: 'The store.' },
     body: jsonBody(wanted, { Path: 'images/lamp.jpg', Address: 'https://shop.example/images/lamp.jpg' }),
     answers: { 200: many('What became of it.', fetched) },
-    run: async (
-      { ids, body },
-      services: Pick<FetchServices, 'db' | 'secrets' | 'now' | 'files' | 'decoder' | 'outbound' | 'config'>,
-    ) => {
+    run: async ({ ids, body }, services: Omit<FetchServices, 'log' | 'resourceNamed'>) => {
       const { Path: path, Address: address } = body()
       await storeById(services.db, ids.id)
       return [await fetchForPath(services, ids.id, { path, address })]

@@ -27,7 +27,7 @@ export function isPictureType(mediaType: string): boolean {
 export async function readPictureBody(contentType: string, bytes: Buffer): Promise<Body> {
   if (!/^multipart\//i.test(contentType)) return bodyOf(bytes, {}, '')
   const members: Record<string, string> = {}
-  const files: (readonly [Buffer, string])[] = []
+  const file: { part?: string; readonly chunks: Buffer[] } = { chunks: [] }
   let isCut = false
   try {
     const limits = { files: 1, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX }
@@ -37,20 +37,18 @@ export async function readPictureBody(contentType: string, bytes: Buffer): Promi
       isCut ||= isValueCut
     })
     for (const limit of ['filesLimit', 'fieldsLimit'] as const) parser.on(limit, () => (isCut = true))
-    parser.on('file', (name, file) => {
-      const chunks: Buffer[] = []
-      file.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => files.push([Buffer.concat(chunks), name]))
+    parser.on('file', (name, stream) => {
+      file.part = name
+      stream.on('data', (chunk: Buffer) => file.chunks.push(chunk))
     })
     await pipeline(Readable.from([bytes]), parser)
   } catch {
     throw new StoreFailure('malformed-body', 'The body is not valid multipart/form-data')
   }
-  const [file] = files
-  if (file === undefined || isCut) {
+  if (file.part === undefined || isCut) {
     throw new StoreFailure('malformed-body', `The form must have one file and at most ${FIELDS_MAX} short fields`)
   }
-  const [picture, part] = file
-  return bodyOf(picture, members, part)
+  return bodyOf(Buffer.concat(file.chunks), members, file.part)
 }
 
 /** An Idempotency-Key compares the text. The boundary of a form differs from one attempt to the next. */

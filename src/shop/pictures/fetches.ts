@@ -5,7 +5,7 @@ import type { Patch } from '../../engine/definition/input.ts'
 import type { Change, Resource } from '../../engine/definition/resource.ts'
 import { getRecord } from '../../engine/reading/read.ts'
 import type { Db, Transaction } from '../../foundation/database/client.ts'
-import type { PictureFetch } from '../../foundation/database/generated/client.ts'
+import type { PictureFetch, Prisma } from '../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../foundation/database/leases.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import type { Outbound } from '../../foundation/outbound/outbound.ts'
@@ -81,14 +81,20 @@ export function createPictureFetches(services: FetchServices) {
 async function run(services: FetchServices, fetch: PictureFetch): Promise<void> {
   const { db, now } = services
   const { storeId, id, attempts } = fetch
+  const note = async (data: Prisma.PictureFetchUpdateManyMutationInput) => {
+    const where = { storeId, id, attempts, endedAt: null }
+    await db.pictureFetch.updateMany({ where, data: { process: null, ...data } })
+  }
+  if (attempts > TRIES_MAX) return note({ reason: 'The last attempt was interrupted', endedAt: now() })
   const { _sum: sum } = await fetchesOfToday(db, storeId, now)
-  const isFull = (sum.bytes ?? 0) >= GIGABYTES_A_DAY_MAX * 1024 ** 3
-  const full: Attempt = { reason: `Pictures of ${GIGABYTES_A_DAY_MAX} GB were fetched today; this one waits` }
-  const { reason, isFinal = reason === '', bytes = 0 } = isFull ? full : await attempt(services, fetch)
-  const nextAt = isFull ? new Date(now().getTime() + HOUR_MS) : isFinal ? null : nextTry(attempts, now())
-  const next = nextAt ? { nextAt, attempts: isFull ? attempts - 1 : attempts } : { endedAt: now() }
-  const data = { reason, bytes: { increment: bytes }, process: null, ...next }
-  await db.pictureFetch.updateMany({ where: { storeId, id, attempts, endedAt: null }, data })
+  if ((sum.bytes ?? 0) >= GIGABYTES_A_DAY_MAX * 1024 ** 3) {
+    const full = { reason: `Pictures of ${GIGABYTES_A_DAY_MAX} GB were fetched today; this one waits` }
+    return note({ ...full, nextAt: new Date(now().getTime() + HOUR_MS), attempts: attempts - 1 })
+  }
+  const tried = await fetchPicture(services, fetch, (path) => enter(services, fetch, path))
+  const { reason, isFinal = reason === '', bytes = 0 } = tried
+  const nextAt = isFinal ? null : nextTry(attempts, now())
+  await note({ reason, bytes: { increment: bytes }, ...(nextAt ? { nextAt } : { endedAt: now() }) })
 }
 
 interface Attempt {
@@ -97,11 +103,6 @@ interface Attempt {
   /** Whether another one would fail too. */
   readonly isFinal?: boolean
   readonly bytes?: number
-}
-
-async function attempt(services: FetchServices, fetch: PictureFetch): Promise<Attempt> {
-  if (fetch.attempts > TRIES_MAX) return { reason: 'The last attempt was interrupted' }
-  return fetchPicture(services, fetch, (path) => enter(services, fetch, path))
 }
 
 type Fetching = PictureServices & Pick<FetchServices, 'outbound'>

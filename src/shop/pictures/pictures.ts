@@ -4,6 +4,7 @@ import { wrongField } from '../../engine/definition/refused.ts'
 import { type DataServices, type Db, inTransaction, queryRows } from '../../foundation/database/client.ts'
 import type { Files } from '../../foundation/files/files.ts'
 import { refusals, THUMBNAIL_WIDTH, WIDTHS } from '../../foundation/pictures/bounds.ts'
+import type { PictureFile } from '../../foundation/pictures/decode.ts'
 import type { Decoder } from '../../foundation/pictures/decoder.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 
@@ -73,12 +74,7 @@ export function pathOf(storeId: number, name: string): string {
   return `/files/${storeId}/${name}/${WIDTHS[0]}`
 }
 
-interface FileName {
-  readonly width: number
-  readonly extension: string
-}
-
-function fileOf(storeId: number, name: string, { width, extension }: FileName): string {
+function fileOf(storeId: number, name: string, { width, extension }: Omit<PictureFile, 'bytes'>): string {
   return `${storeId}/${name}-${width}.${extension}`
 }
 

@@ -1,6 +1,13 @@
 import { boolean, decimal, integer, LONG_TEXT, list, money, text } from '../../engine/definition/fields.ts'
 import { itemNumber } from './common-fields.ts'
 
+const sorting = decimal({
+  label: 'Position',
+  hint: 'Lower numbers come first',
+  description:
+    'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
+})
+
 /** The option sets of a product or category (rest-resources §1.4). */
 export const optionSetList = list(
   'OptionSet',
@@ -11,12 +18,7 @@ export const optionSetList = list(
       description:
         'The caption of the set, such as `Size`. It precedes the chosen option in the ItemDescription of an order’s line.',
     }),
-    OptionSorting: decimal({
-      label: 'Position',
-      hint: 'Lower numbers come first',
-      description:
-        'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
-    }),
+    OptionSorting: sorting,
     OptionRequired: boolean({
       label: 'Required',
       description:
@@ -81,12 +83,7 @@ export const optionSetList = list(
           description:
             'The part of a SKU that stands for the option. The administration proposes AdvancedOptionSufix by it.',
         }),
-        OptionSorting: decimal({
-          label: 'Position',
-          hint: 'Lower numbers come first',
-          description:
-            'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
-        }),
+        OptionSorting: sorting,
         OptionImagePath: text(255, {
           label: 'Picture',
           isImage: true,

@@ -1,14 +1,11 @@
 import { fieldFault } from '../../access/people/passwords.ts'
 import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import type { ListView as Row } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
 
-/** A list of records as a person of a store keeps it. */
-export interface ListView {
-  readonly name: string
-  /** The query of the list's address: its filters, columns and order. */
-  readonly query: string
-}
+/** A list of records as a person of a store keeps it: the query of its address has its filters, columns and order. */
+export type ListView = Pick<Row, 'name' | 'query'>
 
 const VIEW_NAME_MAX = 50
 const QUERY_MAX = 2_000
@@ -36,12 +33,12 @@ export async function saveView(
   { userId, service }: Whose,
   view: ListView,
 ): Promise<void> {
+  const { query } = view
   const name = view.name.trim()
   if (name === '' || name.length > VIEW_NAME_MAX || !isOneLine(name)) {
     throw fieldFault('name', `must have 1 to ${VIEW_NAME_MAX} characters, without line breaks`)
   }
-  if (view.query.length > QUERY_MAX)
-    throw new StoreFailure('too-long', 'The filters and columns are too many to be kept')
+  if (query.length > QUERY_MAX) throw new StoreFailure('too-long', 'The filters and columns are too many to be kept')
   await inTransaction(db, async (transaction) => {
     // Two forms at once must not keep more together than each may.
     await transaction.$queryRaw`SELECT "id" FROM "StoreUser" WHERE "id" = ${userId} FOR UPDATE`
@@ -49,11 +46,7 @@ export async function saveView(
     if (others >= VIEWS_MAX)
       throw new StoreFailure('limit-reached', `You keep ${VIEWS_MAX} views of this list. Delete one of them first`)
     const key = { userId_service_name: { userId, service, name } }
-    await transaction.listView.upsert({
-      where: key,
-      create: { userId, service, name, query: view.query },
-      update: { query: view.query },
-    })
+    await transaction.listView.upsert({ where: key, create: { userId, service, name, query }, update: { query } })
   })
 }
 

@@ -194,13 +194,12 @@ function filterParameters(
   // The identifier is a filter of the list too (rest-resources §0.4).
   const { idParam } = resource
   const isNamed = Object.values(params).some(({ name }) => name === idParam) || Object.hasOwn(filters ?? {}, idParam)
-  const byId = { ...equalToId, column: 'id' }
-  const all = [...(hasNoId || isNamed ? [] : [[idParam, byId] as const]), ...Object.entries(filters ?? {})]
+  const all = [...(hasNoId || isNamed ? [] : [[idParam, equalToId] as const]), ...Object.entries(filters ?? {})]
   return all.map(([name, filter]) => {
     const path = filteredPath(filter, type, resource).path
     const found = [path.reduce(memberOf, sample)].flat()
-    const description = filter === byId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
-    const schema = { ...filterSchemas[filter.kind], ...(filter === byId && { minimum: 1 }) }
+    const description = filter === equalToId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
+    const schema = { ...filterSchemas[filter.kind], ...(filter === equalToId && { minimum: 1 }) }
     const examples = [exampleFor(filter, found[0])]
     if (!filter.readAny) return query(name, description, { ...schema, examples })
     const { listed, repeated, schema: schemaOf } = anyOfValues

@@ -73,10 +73,8 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
 /** Makes the records that lines name and the store does not have. Lines of which one cannot be made have failed, and are left out. */
 async function withNames(run: Run, lines: readonly OpenLine[]) {
   const named = lines.map((line) => ({ line, numbers: madeIn(line.body) }))
-  const { ids, failures } = await makeNames(
-    run,
-    named.flatMap(({ numbers }) => numbers),
-  )
+  const wanted = named.flatMap(({ numbers }) => numbers)
+  const { ids, failures } = await makeNames(run, wanted)
   const failed = named.flatMap(({ line, numbers }) => {
     const failure = numbers.map((number) => failures.get(number)).find((one) => one !== undefined)
     return failure === undefined ? [] : [resultOf(line, { failure })]

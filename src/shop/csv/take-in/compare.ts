@@ -84,9 +84,7 @@ export class Comparison {
   async compare(records: readonly FileRecord[]): Promise<Line[]> {
     const ids = await this.#idsOf(records)
     const wanted = [...new Set(ids.filter((id) => id > 0))]
-    const { table, owner } = this.#resource
-    const source = { table, owned: owner?.(this.#caller) ?? null }
-    const stored = await readByIds(this.#caller, source, wanted, valuesOf(this.#resource))
+    const stored = await readByIds(this.#caller, this.#resource, wanted, valuesOf(this.#resource))
     const lists = await this.#listsOf(wanted)
     const longer = await this.#withZeros(records.filter((_, at) => ids[at] === 0))
     const lines = records.map((record, at) => {

@@ -55,11 +55,8 @@ export async function putBack(caller: Caller, found: Import): Promise<number> {
   return adding(caller, resource, { source: 'back', state: 'ready', change }, async (reading) => {
     for (let after: number | undefined = 0; after !== undefined; ) {
       const made: MadeLine[] = await madeLines(caller, found.id, after)
-      const texts = await findJson(
-        caller,
-        resource,
-        made.map(({ recordId }) => recordId),
-      )
+      const recordIds = made.map(({ recordId }) => recordId)
+      const texts = await findJson(caller, resource, recordIds)
       const lines = made.map(({ line, recordId, name, body, before }): BackLine => {
         const text = texts.get(recordId)
         if (text === undefined) return { line: goneLine(line, recordId, name), others: [] }

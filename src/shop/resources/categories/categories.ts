@@ -12,6 +12,11 @@ import { categoryEffects, categoryRules } from './rules.ts'
 
 const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
 
+/** A number that means something to the storefront alone. */
+function storefrontCode(label: string, what: string) {
+  return integer({ label, description: `${what}, as a code of the storefront. Kept for programs.` })
+}
+
 /** Categories (rest-resources §4). The public interface calls the collection Categories, the contract Category. */
 export const categories = defineResource({
   service: 'Category',
@@ -61,11 +66,7 @@ export const categories = defineResource({
     }),
     UserID: lastEditor('the category'),
     LastUpdate: lastChange('The time of the last change of the category. Changes to its products do not count.'),
-    CategoryMenuGroup: integer({
-      label: 'Menu',
-      description:
-        'The menu of the storefront that lists the category, as a code of the storefront. Kept for programs.',
-    }),
+    CategoryMenuGroup: storefrontCode('Menu', 'The menu of the storefront that lists the category'),
     HomeSpecialCategory: boolean({
       label: 'Featured on the home page',
       description: 'True: the storefront features the category on its home page.',
@@ -74,15 +75,11 @@ export const categories = defineResource({
       label: 'Shoppers can filter its products',
       description: 'True: shoppers may narrow the products of the category by their properties.',
     }),
-    TemplateCategoryPage: integer({
-      label: 'Page template',
-      description: 'The template for the category’s page, as a code of the storefront. Kept for programs.',
-    }),
-    DefaultProductsSorting: integer({
-      label: 'Sorting of the products',
-      description:
-        'The order in which the storefront lists the products of the category, as a code of the storefront. Kept for programs.',
-    }),
+    TemplateCategoryPage: storefrontCode('Page template', 'The template for the category’s page'),
+    DefaultProductsSorting: storefrontCode(
+      'Sorting of the products',
+      'The order in which the storefront lists the products of the category',
+    ),
     SubcategoryColumnsCategorySpecials: integer({
       label: 'Columns of subcategories',
       description:
@@ -106,16 +103,14 @@ export const categories = defineResource({
       label: 'Other products per page',
       description: 'The number of products without CategorySpecial per page of the category in the storefront.',
     }),
-    DisplayTypeCategorySpecialItems: integer({
-      label: 'Layout of featured products',
-      description:
-        'The layout of featured products on the category’s page, as a code of the storefront. Kept for programs.',
-    }),
-    DisplayTypeCategoryGeneralProducts: integer({
-      label: 'Layout of other products',
-      description:
-        'The layout of products that are not featured on the category’s page, as a code of the storefront. Kept for programs.',
-    }),
+    DisplayTypeCategorySpecialItems: storefrontCode(
+      'Layout of featured products',
+      'The layout of featured products on the category’s page',
+    ),
+    DisplayTypeCategoryGeneralProducts: storefrontCode(
+      'Layout of other products',
+      'The layout of products that are not featured on the category’s page',
+    ),
     AllowAccess: text(250, {
       default: '0',
       label: 'Customer groups with access',
@@ -152,11 +147,10 @@ export const categories = defineResource({
       label: 'Window for its links',
       description: 'The window in which links of a smart category open, such as `_blank`.',
     }),
-    TemplateProductPage: integer({
-      label: 'Template of product pages',
-      description:
-        'The template for the pages of the category’s products, as a code of the storefront. Kept for programs.',
-    }),
+    TemplateProductPage: storefrontCode(
+      'Template of product pages',
+      'The template for the pages of the category’s products',
+    ),
     ProductColumnsRelatedProducts: integer({
       label: 'Columns of related products',
       description:
@@ -167,16 +161,14 @@ export const categories = defineResource({
       description:
         'The number of columns for the products of UpSellingItemList on the pages of the category’s products; 0: not set, so that the storefront chooses.',
     }),
-    DisplayTypeRelatedItems: integer({
-      label: 'Layout of related products',
-      description:
-        'The layout of related products on the pages of the category’s products, as a code of the storefront. Kept for programs.',
-    }),
-    DisplayTypeUpsellItems: integer({
-      label: 'Layout of up-sell products',
-      description:
-        'The layout of UpSellingItemList on the pages of the category’s products, as a code of the storefront. Kept for programs.',
-    }),
+    DisplayTypeRelatedItems: storefrontCode(
+      'Layout of related products',
+      'The layout of related products on the pages of the category’s products',
+    ),
+    DisplayTypeUpsellItems: storefrontCode(
+      'Layout of up-sell products',
+      'The layout of UpSellingItemList on the pages of the category’s products',
+    ),
     OptionSetList: optionSetList,
     Title: text(LONG_TEXT, {
       label: 'Page title',

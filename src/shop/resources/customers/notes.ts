@@ -1,17 +1,13 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { inStoreTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import type { CustomerNote as Row } from '../../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 
 // What the shop's people write down about a customer, for themselves alone: programs and files do not have it.
 
-export interface CustomerNote {
-  readonly id: number
-  readonly text: string
-  /** The e-mail address of the person. */
-  readonly writtenBy: string
-  readonly writtenAt: Date
-}
+/** It was `writtenBy` the person with this e-mail address. */
+export type CustomerNote = Pick<Row, 'id' | 'text' | 'writtenBy' | 'writtenAt'>
 
 export const NOTE_LENGTH_MAX = 2_000
 export const NOTES_MAX = 200

@@ -46,7 +46,6 @@ export const nameLists = {
   statuses: returnStatuses,
 } as const
 export type NameListName = keyof typeof nameLists
-export const nameListNames = Object.keys(nameLists) as NameListName[]
 
 /** What the audit log calls the lists. */
 export const auditMembers = {

@@ -39,11 +39,8 @@ export function chooseOptions(product: SoldProduct, optionIds: readonly number[]
     }
     if (count === 0 && mustBeChosen(set)) {
       const ids = (set.OptionList ?? []).slice(0, IDS_SHOWN_MAX).map(({ OptionID }) => OptionID)
-      throw wrongField(
-        path,
-        `must name an option of "${set.OptionSetName ?? ''}", such as ${ids.join(', ')}`,
-        'missing-field',
-      )
+      const problem = `must name an option of "${set.OptionSetName ?? ''}", such as ${ids.join(', ')}`
+      throw wrongField(path, problem, 'missing-field')
     }
   }
   return choices

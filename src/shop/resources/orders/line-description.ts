@@ -57,10 +57,8 @@ export function descriptionOf({ product, variant, choices, optionPrice, currency
   const shared = shareOut(named, total, currency)
   let description = product.name
   for (const set of new Set(shared.map((choice) => choice.set))) {
-    const html = choicesOfSet(
-      shared.filter((choice) => choice.set === set),
-      currency,
-    )
+    const ofSet = shared.filter((choice) => choice.set === set)
+    const html = choicesOfSet(ofSet, currency)
     if (description.length + html.length > LONG_TEXT) break
     description += html
   }

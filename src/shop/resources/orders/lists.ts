@@ -141,6 +141,11 @@ function copied(length: number, label: string, member: string) {
   return text(length, { access: 'ro', label, description: `The ${member} of the product when it was ordered.` })
 }
 
+function extraField(number: number, which: string) {
+  const description = `The ${which} of three texts about the line, for your own use.`
+  return text(255, { label: `Extra field ${number}`, description })
+}
+
 export const orderItemList = list(
   'OrderItem',
   {
@@ -197,18 +202,9 @@ export const orderItemList = list(
       description:
         'The amount that the chosen options add to the price per piece. The prices in ItemDescription add up to it.',
     }),
-    ItemAdditionalField1: text(255, {
-      label: 'Extra field 1',
-      description: 'The first of three texts about the line, for your own use.',
-    }),
-    ItemAdditionalField2: text(255, {
-      label: 'Extra field 2',
-      description: 'The second of three texts about the line, for your own use.',
-    }),
-    ItemAdditionalField3: text(255, {
-      label: 'Extra field 3',
-      description: 'The third of three texts about the line, for your own use.',
-    }),
+    ItemAdditionalField1: extraField(1, 'first'),
+    ItemAdditionalField2: extraField(2, 'second'),
+    ItemAdditionalField3: extraField(3, 'third'),
     ItemPageAdded: text(255, {
       label: 'Added from page',
       description: 'The page of the storefront from which the product was put into the cart.',

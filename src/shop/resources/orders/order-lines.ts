@@ -118,11 +118,8 @@ function makeLine(
   if (unitPrice + optionPrice < 0n) {
     if (ownPrice !== undefined) throw wrongField(`${path}.ItemUnitPrice`, 'must not be negative', 'out-of-range')
     const each = `${toNumber(unitPrice + optionPrice)} ${currency}`
-    throw wrongField(
-      `${path}.CatalogID`,
-      `names ${product.sku}, whose price with options is below 0: ${each}`,
-      'out-of-range',
-    )
+    const problem = `names ${product.sku}, whose price with options is below 0: ${each}`
+    throw wrongField(`${path}.CatalogID`, problem, 'out-of-range')
   }
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })

@@ -210,11 +210,8 @@ function weightOf(lines: readonly OrderLine[]): number {
 function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
   const number = Number(patch.columns.shipmentId ?? 0)
   if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
-  throw wrongField(
-    `${path}.ItemShipmentID`,
-    `must be the number of a shipment of this order, 1 to ${shipmentCount}`,
-    'unknown-reference',
-  )
+  const problem = `must be the number of a shipment of this order, 1 to ${shipmentCount}`
+  throw wrongField(`${path}.ItemShipmentID`, problem, 'unknown-reference')
 }
 
 /**

@@ -141,12 +141,9 @@ async function refuseOtherReturns(caller: Caller, orderId: number, refunds: read
       AND a."id" = ${anyOfFew(ofReturns.map(({ rmaId }) => rmaId))}`
   const known = new Set(found.map((row) => row.id))
   const other = ofReturns.find(({ rmaId }) => !known.has(rmaId))
-  if (other)
-    throw wrongField(
-      `${other.path}.RMAID`,
-      `must be that of a return of this order; ${other.rmaId} is none`,
-      'unknown-reference',
-    )
+  if (other === undefined) return
+  const problem = `must be that of a return of this order; ${other.rmaId} is none`
+  throw wrongField(`${other.path}.RMAID`, problem, 'unknown-reference')
 }
 
 function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: readonly Refund[]): void {

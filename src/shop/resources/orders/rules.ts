@@ -80,10 +80,8 @@ function dropFormerPaymentMethod({ before, after }: OrderChange): void {
 function settleTransactions({ caller, before, after }: OrderChange): void {
   const known = new Map((before.lists.TransactionList ?? []).map((row) => [row.id, row]))
   const transactions = after.lists.TransactionList ?? []
-  dateTransactions(
-    transactions.filter(({ id }) => !known.has(id)),
-    caller,
-  )
+  const added = transactions.filter(({ id }) => !known.has(id))
+  dateTransactions(added, caller)
   for (const row of transactions) {
     const former = known.get(row.id)?.type
     if (former === undefined || isVoid(former) === isVoid(row.type)) continue
@@ -298,11 +296,8 @@ async function refuseOtherShipments(
   given.forEach(({ key, columns: { shipmentId } }, index) => {
     if (!shipmentId || shipmentId === NEW_SHIPMENT || ids.includes(shipmentId)) return
     if (stored.get(key as Json) === shipmentId) return
-    throw wrongField(
-      `OrderItemList[${index}].ItemShipmentID`,
-      `is not a shipment of this order, one of ${ids.join(', ')}`,
-      'unknown-reference',
-    )
+    const problem = `is not a shipment of this order, one of ${ids.join(', ')}`
+    throw wrongField(`OrderItemList[${index}].ItemShipmentID`, problem, 'unknown-reference')
   })
 }
 
@@ -313,11 +308,8 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
     const left = has.get(goods) ?? 0n
     if (left >= quantity || left >= (had.get(goods) ?? 0n)) continue
     const sku = restocked.find((row) => goodsOf(row) === goods)?.sku
-    throw wrongField(
-      'OrderItemList',
-      `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`,
-      'out-of-range',
-    )
+    const problem = `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`
+    throw wrongField('OrderItemList', problem, 'out-of-range')
   }
 }
 

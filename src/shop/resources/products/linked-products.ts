@@ -24,13 +24,7 @@ const inOptions = `${sets}.${bundled.list}.${bundled.product}`
 
 /** The documents that name products. */
 export const productLinks: readonly Referrer[] = [
-  {
-    table: 'Product',
-    fields: [...inItems, inOptions],
-    by,
-    rule: 'clear',
-    without: withoutProduct,
-  },
+  { table: 'Product', fields: [...inItems, inOptions], by, rule: 'clear', without: withoutProduct },
   { table: 'Category', fields: [inOptions], by, rule: 'clear', without: withoutProduct },
 ]
 
@@ -67,11 +61,8 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
   const links = named.filter(({ id }) => !stored.has(id))
   if (links.length === 0) return
   // The lock that foreign keys take.
-  const found = await lockProducts(
-    caller,
-    links.map(({ id }) => Number(id)),
-    sql`FOR KEY SHARE`,
-  )
+  const ids = links.map(({ id }) => Number(id))
+  const found = await lockProducts(caller, ids, sql`FOR KEY SHARE`)
   const unknown = links.find(({ id }) => !found.has(Number(id)))
   if (unknown) throw wrongField(unknown.field, 'refers to a record that does not exist', 'unknown-reference')
 }

@@ -47,6 +47,12 @@ function extraField(n: number): string {
   return `Free text for your own use, number ${n} of 13. The templates of the storefront may show it.`
 }
 
+/** Another product that the product names; 0: none (linked-products.ts). */
+function linkedProduct(which: string) {
+  const description = `The CatalogID of ${which}; 0: none. An unknown one is refused, and the item goes when that product is deleted.`
+  return integer({ min: 0, label: 'Product', description })
+}
+
 /** The fields for each number of a range, in order. */
 function numbered(first: number, last: number, fieldsOf: (n: number) => Fields): Fields {
   return Object.assign({}, ...Array.from({ length: last - first + 1 }, (_, index) => fieldsOf(first + index)))
@@ -557,13 +563,7 @@ export const products = defineResource({
       'RelatedProduct',
       {
         RelatedIndexID: itemNumber('Number', 'The number of the related product in the list.'),
-        /** 0: none. */
-        RelatedProductID: integer({
-          min: 0,
-          label: 'Product',
-          description:
-            'The CatalogID of the other product; 0: none. An unknown one is refused, and the item goes when that product is deleted.',
-        }),
+        RelatedProductID: linkedProduct('the other product'),
         RelatedProductSorting: position('the related product'),
       },
       {
@@ -575,13 +575,7 @@ export const products = defineResource({
       'UpSellingItem',
       {
         UpSellingIndexID: itemNumber('Number', 'The number of the offered product in the list.'),
-        /** 0: none. */
-        UpSellingItemID: integer({
-          min: 0,
-          label: 'Product',
-          description:
-            'The CatalogID of the offered product; 0: none. An unknown one is refused, and the item goes when that product is deleted.',
-        }),
+        UpSellingItemID: linkedProduct('the offered product'),
         UpSellingItemSorting: position('the offered product'),
       },
       {

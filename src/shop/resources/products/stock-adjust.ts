@@ -26,22 +26,16 @@ export function adjustStocks({ caller, patch, after }: Change): void {
     const added = Number(writeOnly[name] ?? 0)
     if (added === 0) return
     if (!caller.isKeyed) {
-      throw wrongField(
-        path,
-        'needs the header Idempotency-Key, so that a request that is sent again adds once',
-        'missing-field',
-      )
+      const problem = 'needs the header Idempotency-Key, so that a request that is sent again adds once'
+      throw wrongField(path, problem, 'missing-field')
     }
     const replaced = name.replace(/Adjust$/, '')
     if (columns.stock !== undefined)
       throw wrongField(path, `adds to the stock that ${replaced} replaces: send one of them`)
     const stock = Number((Number(row.stock) + added).toFixed(4))
     if (Math.abs(stock) > DECIMAL_MAX) {
-      throw wrongField(
-        path,
-        `would make the stock ${stock}; it may be from ${-DECIMAL_MAX} to ${DECIMAL_MAX}`,
-        'out-of-range',
-      )
+      const problem = `would make the stock ${stock}; it may be from ${-DECIMAL_MAX} to ${DECIMAL_MAX}`
+      throw wrongField(path, problem, 'out-of-range')
     }
     row.stock = stock
   }

@@ -1,21 +1,15 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
+import type { StockMovement as Row } from '../../../foundation/database/generated/client.ts'
 import { storeId } from '../../../foundation/database/sql.ts'
 
-/** A row of the ledger, to be shown. */
-export interface StockMovement {
+/** A row of the ledger, to be shown. Without `optionCode`, it is of the product's own stock. */
+export interface StockMovement extends Pick<Row, 'optionCode' | 'cause' | 'orderId' | 'actor' | 'note' | 'createdAt'> {
   readonly id: string
-  /** Null: the product's own stock. */
-  readonly optionCode: string | null
   readonly quantity: number
   readonly stockAfter: number
-  readonly cause: string
-  readonly orderId: number | null
   /** Null: no order caused it, or the order is deleted. */
   readonly invoiceNumber: string | null
-  readonly actor: string
-  readonly note: string
-  readonly createdAt: Date
 }
 
 /** Lists the movements of a product's stocks, newest first: at most `limit`, before the movement with the id `before`. */

@@ -173,9 +173,6 @@ async function writeMissing(caller: Caller, products: Resource, productIds: read
       CASE "movements" WHEN 0 THEN 'initial' ELSE 'set' END AS "cause"
     FROM (${stocksAndMovements(ofThese)}) stocks
     WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`
-  await moveStocks(
-    caller,
-    products,
-    missing.map((move) => ({ mode: 'written', ...move })),
-  )
+  const moves = missing.map((move) => ({ mode: 'written', ...move }) as const)
+  await moveStocks(caller, products, moves)
 }

@@ -51,10 +51,8 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
   const has = isHeld(to, orders) ? restockedBy(items) : []
   if (from === to) return moveHeldStocks(caller, to, 'return', had, has)
   // The ledger records moves of both orders. Locks all products at once: a later lock of a lower id could deadlock.
-  await lockProducts(
-    caller,
-    [...had, ...has].map(({ productId }) => productId),
-  )
+  const productIds = [...had, ...has].map(({ productId }) => productId)
+  await lockProducts(caller, productIds)
   await moveHeldStocks(caller, from, 'return', had, [])
   await moveHeldStocks(caller, to, 'return', [], has)
 }

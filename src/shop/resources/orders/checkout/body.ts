@@ -230,11 +230,8 @@ function notePayment(patch: Patch, paid: Partial<Payment> | undefined): bigint {
 function settlePayment(row: Row, amount: bigint, { store: { currency } }: Caller): void {
   const total = exact(Number(row.orderAmount))
   if (amount > total) {
-    throw wrongField(
-      'Payment.Amount',
-      `must be at most the total of the order, ${toNumber(total)} ${currency}`,
-      'out-of-range',
-    )
+    const problem = `must be at most the total of the order, ${toNumber(total)} ${currency}`
+    throw wrongField('Payment.Amount', problem, 'out-of-range')
   }
   if (amount > 0n && amount === total) row.paidOnline = true
   if (total === 0n) row.statusId ||= statusNew
