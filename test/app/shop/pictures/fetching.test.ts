@@ -141,9 +141,11 @@ test('a failing server is asked again later, and the same address can be sent ag
 test('a record that was changed meanwhile keeps what it says, and one that is gone ends the fetch', async () => {
   const id = await addProduct({ ImageGalleryList: [{ FetchFrom: `${base}/a.png` }, { FetchFrom: `${base}/b.png` }] })
   const [first, second] = await gallery(id)
+  const list = [{ ...first, ImageGalleryFile: `${base}/mine.png` }, second]
+  let change: Promise<unknown> | undefined
   answer = async (response) => {
-    const list = [{ ...first, ImageGalleryFile: `${base}/mine.png` }, second]
-    await shop.call('PUT', `/Products/${id}`, { body: { ImageGalleryList: list } })
+    change ??= shop.call('PUT', `/Products/${id}`, { body: { ImageGalleryList: list } })
+    await change
     send(response)
   }
   await fetches.runDue()
