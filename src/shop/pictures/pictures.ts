@@ -67,11 +67,11 @@ export async function storePath(db: Db, storeId: number, { path, stored }: { pat
 export async function thumbnailsAt({ db, store }: Pick<Caller, 'db' | 'store'>, texts: readonly string[]) {
   const where = { storeId: store.id, path: { in: [...texts] } }
   const found = texts.length === 0 ? [] : await db.picturePath.findMany({ where })
-  return new Map(found.map(({ path, name }) => [path, `/files/${store.id}/${name}/${THUMBNAIL_WIDTH}`]))
+  return new Map(found.map(({ path, name }) => [path, pathOf(store.id, name, THUMBNAIL_WIDTH)]))
 }
 
-export function pathOf(storeId: number, name: string): string {
-  return `/files/${storeId}/${name}/${WIDTHS[0]}`
+export function pathOf(storeId: number, name: string, width: number = WIDTHS[0]): string {
+  return `/files/${storeId}/${name}/${width}`
 }
 
 function fileOf(storeId: number, name: string, { width, extension }: Omit<PictureFile, 'bytes'>): string {
@@ -99,6 +99,6 @@ export function filesOfPicture(storeId: number, name: string): string[] {
 
 /** The path of the thumbnail of a picture of this store that a text says, whatever the host; null: of none. */
 export function thumbnailIn(text: string, storeId: number): string | null {
-  const [, store, name] = NAME.exec(text) ?? []
-  return store === String(storeId) ? `/files/${storeId}/${name}/${THUMBNAIL_WIDTH}` : null
+  const [, store, name = ''] = NAME.exec(text) ?? []
+  return store === String(storeId) ? pathOf(storeId, name, THUMBNAIL_WIDTH) : null
 }

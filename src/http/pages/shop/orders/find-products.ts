@@ -10,7 +10,6 @@ import { languageFor, textIn } from '../../../html/request.ts'
 import type { PageRequest } from '../../frame/request.ts'
 import { findMatches } from '../../records/search.ts'
 import { targetService } from '../../records/services.ts'
-import { readThumbnails } from '../products/thumbnails.ts'
 
 const TEXT_MAX = 255
 /** Of what names a product in a line. */
@@ -23,8 +22,6 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
   const { matches, isMore } = await findMatches(caller, targetService(products), typed)
   const ids = matches.map(({ id }) => id)
   const sold = await readSoldProducts(caller, ids)
-  const goods = [...sold.keys()].map((productId) => ({ productId }))
-  const thumbnailOf = await readThumbnails(caller, goods)
   const found = matches.flatMap(({ id }) => {
     const product = sold.get(id)
     if (product === undefined) return []
@@ -36,7 +33,7 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
         code: sku.length <= SKU_LENGTH_MAX ? sku : String(id),
         sku,
         name,
-        image: thumbnailOf(id),
+        productId: id,
         /** Of one piece without options, for a customer of the price level. */
         price: toNumber(unitPrice),
         stock,

@@ -72,8 +72,9 @@ export async function lookUpLines(
   })
   const values: Form = Object.assign({}, form, ...filledIn)
   const { currency } = caller.store
-  const thumbnailOf = await readThumbnails(caller, [...named.values(), ...onlyOne.values()])
-  const context = { values, writing, priceLevel, currency, thumbnailOf }
+  const matching = [...fitting.values()].flatMap(({ matches }) => matches)
+  const thumbnailOf = await readThumbnails(caller, [...named.values(), ...matching])
+  const context = { values, writing, priceLevel, currency }
   const lines = found.map(({ number, typed, product, fits }) => {
     return {
       /** From 1. The suffix of the names of the line's fields. */
@@ -81,12 +82,16 @@ export async function lookUpLines(
       /** Empty: the line is not part of the order. */
       typed,
       /** Null: no product of the store matches, or several do. */
-      product: product ? lineProduct(product, number, context) : null,
+      product: product ? { ...lineProduct(product, number, context), image: thumbnailOf(product.id) } : null,
       /** What fits the words that were typed; null: no words were. */
-      fits: fits ?? null,
+      fits: fits ? withImages(fits, thumbnailOf) : null,
     }
   })
   return { lines, values, writing, currency }
+}
+
+function withImages({ matches, isMore }: FoundProducts, thumbnailOf: ThumbnailOf) {
+  return { matches: matches.map((match) => ({ ...match, image: thumbnailOf(match.productId) })), isMore }
 }
 
 const lineField = /^(ItemID|ItemQuantity|ItemUnitPrice|Variant|Option)\.(\d{1,3})(\..+)?$/
@@ -262,11 +267,9 @@ interface FormContext {
   readonly writing: Writing
   readonly priceLevel: number
   readonly currency: string
-  readonly thumbnailOf: ThumbnailOf
 }
 
-function lineProduct(product: SoldProduct, number: number, context: FormContext) {
-  const { values, writing, priceLevel, currency, thumbnailOf } = context
+function lineProduct(product: SoldProduct, number: number, { values, writing, priceLevel, currency }: FormContext) {
   const sets = product.optionSets.filter(({ OptionList = [] }) => OptionList.length > 0)
   const optionIds = sets.flatMap((set) => chosenIn(set, values[optionField(number, set)]))
   // The advanced options that can be selected only by SKU.
@@ -280,7 +283,6 @@ function lineProduct(product: SoldProduct, number: number, context: FormContext)
   return {
     id: product.id,
     name: product.name,
-    image: thumbnailOf(product.id),
     /** The SKU of the selected advanced option, if it has one. */
     sku: skuOf(product, variant),
     /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */
