@@ -286,7 +286,7 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     for (const name of ['In the shop', 'Search engines', 'Feeds', 'Shipping and', 'Rarely needed']) {
       await index.getByRole('link', { name }).click()
     }
-    expect(await page.locator('details.fold:not([open])').count()).toBe(0)
+    await expect.poll(() => page.locator('details.fold:not([open])').count()).toBe(0)
     await inspect(page, 'product-unfolded')
   })
 
