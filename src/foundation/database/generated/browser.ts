@@ -153,7 +153,8 @@ export type Subscription = Prisma.SubscriptionModel
 export type Handshake = Prisma.HandshakeModel
 /**
  * Model RemovalNotice
- * A REMOVE that the application has not taken, after a merchant removed it all the same; sent again in the background.
+ * A callback that is sent in the background until the application takes it: a REMOVE that it has not taken, after a merchant removed it all
+ * the same, or a REDACT.
  */
 export type RemovalNotice = Prisma.RemovalNoticeModel
 /**
@@ -336,6 +337,21 @@ export type Customer = Prisma.CustomerModel
  * What the shop's people write down about a customer, for themselves alone.
  */
 export type CustomerNote = Prisma.CustomerNoteModel
+/**
+ * Model Erasure
+ * That a person was erased: when, by whom, and how much of what, without anything of the person.
+ */
+export type Erasure = Prisma.ErasureModel
+/**
+ * Model ErasedRecord
+ * A record that has nothing of its person any more, and gets nothing again. It outlives the record.
+ */
+export type ErasedRecord = Prisma.ErasedRecordModel
+/**
+ * Model InvoiceAddress
+ * The billing address of an order whose customer was erased, as the law has the store keep it.
+ */
+export type InvoiceAddress = Prisma.InvoiceAddressModel
 /**
  * Model OrderStatus
  * 

@@ -458,6 +458,9 @@ export const ModelName = {
   StockMovement: 'StockMovement',
   Customer: 'Customer',
   CustomerNote: 'CustomerNote',
+  Erasure: 'Erasure',
+  ErasedRecord: 'ErasedRecord',
+  InvoiceAddress: 'InvoiceAddress',
   OrderStatus: 'OrderStatus',
   PaymentMethod: 'PaymentMethod',
   ReturnReason: 'ReturnReason',
@@ -509,7 +512,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeLogo" | "picture" | "picturePath" | "pictureFetch" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeLogo" | "picture" | "picturePath" | "pictureFetch" | "carrier" | "taxRule" | "shippingRate" | "mailText" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "personToken" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "paymentEntry" | "paymentSum" | "closedPeriod" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "erasure" | "erasedRecord" | "invoiceAddress" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "checkoutOrder" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "upgrade" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5027,6 +5030,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Erasure: {
+      payload: Prisma.$ErasurePayload<ExtArgs>
+      fields: Prisma.ErasureFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ErasureFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ErasureFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        findFirst: {
+          args: Prisma.ErasureFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ErasureFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        findMany: {
+          args: Prisma.ErasureFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        create: {
+          args: Prisma.ErasureCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        createMany: {
+          args: Prisma.ErasureCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ErasureCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        delete: {
+          args: Prisma.ErasureDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        update: {
+          args: Prisma.ErasureUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        deleteMany: {
+          args: Prisma.ErasureDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ErasureUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ErasureUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>[]
+        }
+        upsert: {
+          args: Prisma.ErasureUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasurePayload>
+        }
+        aggregate: {
+          args: Prisma.ErasureAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateErasure>
+        }
+        groupBy: {
+          args: Prisma.ErasureGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasureGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ErasureCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasureCountAggregateOutputType> | number
+        }
+      }
+    }
+    ErasedRecord: {
+      payload: Prisma.$ErasedRecordPayload<ExtArgs>
+      fields: Prisma.ErasedRecordFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ErasedRecordFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ErasedRecordFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>
+        }
+        findFirst: {
+          args: Prisma.ErasedRecordFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ErasedRecordFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>
+        }
+        findMany: {
+          args: Prisma.ErasedRecordFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>[]
+        }
+        create: {
+          args: Prisma.ErasedRecordCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>
+        }
+        createMany: {
+          args: Prisma.ErasedRecordCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ErasedRecordCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>[]
+        }
+        delete: {
+          args: Prisma.ErasedRecordDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>
+        }
+        update: {
+          args: Prisma.ErasedRecordUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>
+        }
+        deleteMany: {
+          args: Prisma.ErasedRecordDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ErasedRecordUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ErasedRecordUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>[]
+        }
+        upsert: {
+          args: Prisma.ErasedRecordUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ErasedRecordPayload>
+        }
+        aggregate: {
+          args: Prisma.ErasedRecordAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateErasedRecord>
+        }
+        groupBy: {
+          args: Prisma.ErasedRecordGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasedRecordGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ErasedRecordCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ErasedRecordCountAggregateOutputType> | number
+        }
+      }
+    }
+    InvoiceAddress: {
+      payload: Prisma.$InvoiceAddressPayload<ExtArgs>
+      fields: Prisma.InvoiceAddressFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.InvoiceAddressFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.InvoiceAddressFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>
+        }
+        findFirst: {
+          args: Prisma.InvoiceAddressFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.InvoiceAddressFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>
+        }
+        findMany: {
+          args: Prisma.InvoiceAddressFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>[]
+        }
+        create: {
+          args: Prisma.InvoiceAddressCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>
+        }
+        createMany: {
+          args: Prisma.InvoiceAddressCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.InvoiceAddressCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>[]
+        }
+        delete: {
+          args: Prisma.InvoiceAddressDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>
+        }
+        update: {
+          args: Prisma.InvoiceAddressUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>
+        }
+        deleteMany: {
+          args: Prisma.InvoiceAddressDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.InvoiceAddressUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.InvoiceAddressUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>[]
+        }
+        upsert: {
+          args: Prisma.InvoiceAddressUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvoiceAddressPayload>
+        }
+        aggregate: {
+          args: Prisma.InvoiceAddressAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateInvoiceAddress>
+        }
+        groupBy: {
+          args: Prisma.InvoiceAddressGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InvoiceAddressGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.InvoiceAddressCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InvoiceAddressCountAggregateOutputType> | number
+        }
+      }
+    }
     OrderStatus: {
       payload: Prisma.$OrderStatusPayload<ExtArgs>
       fields: Prisma.OrderStatusFieldRefs
@@ -7758,7 +7983,10 @@ export const StoreScalarFieldEnum = {
   logo: 'logo',
   orderMails: 'orderMails',
   mailReplyTo: 'mailReplyTo',
-  factorRequiredFrom: 'factorRequiredFrom'
+  factorRequiredFrom: 'factorRequiredFrom',
+  bookkeepingYears: 'bookkeepingYears',
+  keepsInvoiceAddresses: 'keepsInvoiceAddresses',
+  closedAt: 'closedAt'
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
@@ -8056,6 +8284,7 @@ export const ApplicationScalarFieldEnum = {
   callbackSecretRotatedAt: 'callbackSecretRotatedAt',
   redirectUris: 'redirectUris',
   privileges: 'privileges',
+  wantsErasures: 'wantsErasures',
   throttleCapacity: 'throttleCapacity',
   throttleLeakPerSecond: 'throttleLeakPerSecond',
   createdAt: 'createdAt'
@@ -8099,6 +8328,7 @@ export type HandshakeScalarFieldEnum = (typeof HandshakeScalarFieldEnum)[keyof t
 
 export const RemovalNoticeScalarFieldEnum = {
   id: 'id',
+  action: 'action',
   applicationId: 'applicationId',
   storeId: 'storeId',
   url: 'url',
@@ -8603,6 +8833,44 @@ export const CustomerNoteScalarFieldEnum = {
 } as const
 
 export type CustomerNoteScalarFieldEnum = (typeof CustomerNoteScalarFieldEnum)[keyof typeof CustomerNoteScalarFieldEnum]
+
+
+export const ErasureScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  actorKind: 'actorKind',
+  actor: 'actor',
+  createdAt: 'createdAt',
+  customerId: 'customerId',
+  counts: 'counts',
+  erasedAt: 'erasedAt',
+  wordsSealed: 'wordsSealed',
+  claim: 'claim',
+  leasedUntil: 'leasedUntil',
+  process: 'process'
+} as const
+
+export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
+
+
+export const ErasedRecordScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  erasureId: 'erasureId'
+} as const
+
+export type ErasedRecordScalarFieldEnum = (typeof ErasedRecordScalarFieldEnum)[keyof typeof ErasedRecordScalarFieldEnum]
+
+
+export const InvoiceAddressScalarFieldEnum = {
+  storeId: 'storeId',
+  orderId: 'orderId',
+  address: 'address',
+  until: 'until'
+} as const
+
+export type InvoiceAddressScalarFieldEnum = (typeof InvoiceAddressScalarFieldEnum)[keyof typeof InvoiceAddressScalarFieldEnum]
 
 
 export const OrderStatusScalarFieldEnum = {
@@ -9521,6 +9789,9 @@ export type GlobalOmitConfig = {
   stockMovement?: Prisma.StockMovementOmit
   customer?: Prisma.CustomerOmit
   customerNote?: Prisma.CustomerNoteOmit
+  erasure?: Prisma.ErasureOmit
+  erasedRecord?: Prisma.ErasedRecordOmit
+  invoiceAddress?: Prisma.InvoiceAddressOmit
   orderStatus?: Prisma.OrderStatusOmit
   paymentMethod?: Prisma.PaymentMethodOmit
   returnReason?: Prisma.ReturnReasonOmit

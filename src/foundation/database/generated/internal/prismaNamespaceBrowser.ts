@@ -112,6 +112,9 @@ export const ModelName = {
   StockMovement: 'StockMovement',
   Customer: 'Customer',
   CustomerNote: 'CustomerNote',
+  Erasure: 'Erasure',
+  ErasedRecord: 'ErasedRecord',
+  InvoiceAddress: 'InvoiceAddress',
   OrderStatus: 'OrderStatus',
   PaymentMethod: 'PaymentMethod',
   ReturnReason: 'ReturnReason',
@@ -194,7 +197,10 @@ export const StoreScalarFieldEnum = {
   logo: 'logo',
   orderMails: 'orderMails',
   mailReplyTo: 'mailReplyTo',
-  factorRequiredFrom: 'factorRequiredFrom'
+  factorRequiredFrom: 'factorRequiredFrom',
+  bookkeepingYears: 'bookkeepingYears',
+  keepsInvoiceAddresses: 'keepsInvoiceAddresses',
+  closedAt: 'closedAt'
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
@@ -492,6 +498,7 @@ export const ApplicationScalarFieldEnum = {
   callbackSecretRotatedAt: 'callbackSecretRotatedAt',
   redirectUris: 'redirectUris',
   privileges: 'privileges',
+  wantsErasures: 'wantsErasures',
   throttleCapacity: 'throttleCapacity',
   throttleLeakPerSecond: 'throttleLeakPerSecond',
   createdAt: 'createdAt'
@@ -535,6 +542,7 @@ export type HandshakeScalarFieldEnum = (typeof HandshakeScalarFieldEnum)[keyof t
 
 export const RemovalNoticeScalarFieldEnum = {
   id: 'id',
+  action: 'action',
   applicationId: 'applicationId',
   storeId: 'storeId',
   url: 'url',
@@ -1039,6 +1047,44 @@ export const CustomerNoteScalarFieldEnum = {
 } as const
 
 export type CustomerNoteScalarFieldEnum = (typeof CustomerNoteScalarFieldEnum)[keyof typeof CustomerNoteScalarFieldEnum]
+
+
+export const ErasureScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  actorKind: 'actorKind',
+  actor: 'actor',
+  createdAt: 'createdAt',
+  customerId: 'customerId',
+  counts: 'counts',
+  erasedAt: 'erasedAt',
+  wordsSealed: 'wordsSealed',
+  claim: 'claim',
+  leasedUntil: 'leasedUntil',
+  process: 'process'
+} as const
+
+export type ErasureScalarFieldEnum = (typeof ErasureScalarFieldEnum)[keyof typeof ErasureScalarFieldEnum]
+
+
+export const ErasedRecordScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  erasureId: 'erasureId'
+} as const
+
+export type ErasedRecordScalarFieldEnum = (typeof ErasedRecordScalarFieldEnum)[keyof typeof ErasedRecordScalarFieldEnum]
+
+
+export const InvoiceAddressScalarFieldEnum = {
+  storeId: 'storeId',
+  orderId: 'orderId',
+  address: 'address',
+  until: 'until'
+} as const
+
+export type InvoiceAddressScalarFieldEnum = (typeof InvoiceAddressScalarFieldEnum)[keyof typeof InvoiceAddressScalarFieldEnum]
 
 
 export const OrderStatusScalarFieldEnum = {

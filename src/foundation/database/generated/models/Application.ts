@@ -59,6 +59,7 @@ export type ApplicationMinAggregateOutputType = {
   formerCallbackSecretSealed: string | null
   callbackSecretVersion: number | null
   callbackSecretRotatedAt: Date | null
+  wantsErasures: boolean | null
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
   createdAt: Date | null
@@ -81,6 +82,7 @@ export type ApplicationMaxAggregateOutputType = {
   formerCallbackSecretSealed: string | null
   callbackSecretVersion: number | null
   callbackSecretRotatedAt: Date | null
+  wantsErasures: boolean | null
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
   createdAt: Date | null
@@ -105,6 +107,7 @@ export type ApplicationCountAggregateOutputType = {
   callbackSecretRotatedAt: number
   redirectUris: number
   privileges: number
+  wantsErasures: number
   throttleCapacity: number
   throttleLeakPerSecond: number
   createdAt: number
@@ -145,6 +148,7 @@ export type ApplicationMinAggregateInputType = {
   formerCallbackSecretSealed?: true
   callbackSecretVersion?: true
   callbackSecretRotatedAt?: true
+  wantsErasures?: true
   throttleCapacity?: true
   throttleLeakPerSecond?: true
   createdAt?: true
@@ -167,6 +171,7 @@ export type ApplicationMaxAggregateInputType = {
   formerCallbackSecretSealed?: true
   callbackSecretVersion?: true
   callbackSecretRotatedAt?: true
+  wantsErasures?: true
   throttleCapacity?: true
   throttleLeakPerSecond?: true
   createdAt?: true
@@ -191,6 +196,7 @@ export type ApplicationCountAggregateInputType = {
   callbackSecretRotatedAt?: true
   redirectUris?: true
   privileges?: true
+  wantsErasures?: true
   throttleCapacity?: true
   throttleLeakPerSecond?: true
   createdAt?: true
@@ -302,6 +308,7 @@ export type ApplicationGroupByOutputType = {
   callbackSecretRotatedAt: Date | null
   redirectUris: string[]
   privileges: runtime.JsonValue | null
+  wantsErasures: boolean
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
   createdAt: Date
@@ -349,6 +356,7 @@ export type ApplicationWhereInput = {
   callbackSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   redirectUris?: Prisma.StringNullableListFilter<"Application">
   privileges?: Prisma.JsonNullableFilter<"Application">
+  wantsErasures?: Prisma.BoolFilter<"Application"> | boolean
   throttleCapacity?: Prisma.IntNullableFilter<"Application"> | number | null
   throttleLeakPerSecond?: Prisma.DecimalNullableFilter<"Application"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFilter<"Application"> | Date | string
@@ -378,6 +386,7 @@ export type ApplicationOrderByWithRelationInput = {
   callbackSecretRotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
+  wantsErasures?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrderInput | Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -410,6 +419,7 @@ export type ApplicationWhereUniqueInput = Prisma.AtLeast<{
   callbackSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   redirectUris?: Prisma.StringNullableListFilter<"Application">
   privileges?: Prisma.JsonNullableFilter<"Application">
+  wantsErasures?: Prisma.BoolFilter<"Application"> | boolean
   throttleCapacity?: Prisma.IntNullableFilter<"Application"> | number | null
   throttleLeakPerSecond?: Prisma.DecimalNullableFilter<"Application"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFilter<"Application"> | Date | string
@@ -439,6 +449,7 @@ export type ApplicationOrderByWithAggregationInput = {
   callbackSecretRotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
+  wantsErasures?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrderInput | Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -471,6 +482,7 @@ export type ApplicationScalarWhereWithAggregatesInput = {
   callbackSecretRotatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Application"> | Date | string | null
   redirectUris?: Prisma.StringNullableListFilter<"Application">
   privileges?: Prisma.JsonNullableWithAggregatesFilter<"Application">
+  wantsErasures?: Prisma.BoolWithAggregatesFilter<"Application"> | boolean
   throttleCapacity?: Prisma.IntNullableWithAggregatesFilter<"Application"> | number | null
   throttleLeakPerSecond?: Prisma.DecimalNullableWithAggregatesFilter<"Application"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Application"> | Date | string
@@ -493,6 +505,7 @@ export type ApplicationCreateInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -522,6 +535,7 @@ export type ApplicationUncheckedCreateInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -548,6 +562,7 @@ export type ApplicationUpdateInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -577,6 +592,7 @@ export type ApplicationUncheckedUpdateInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -605,6 +621,7 @@ export type ApplicationCreateManyInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -627,6 +644,7 @@ export type ApplicationUpdateManyMutationInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -651,6 +669,7 @@ export type ApplicationUncheckedUpdateManyInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -685,6 +704,7 @@ export type ApplicationCountOrderByAggregateInput = {
   callbackSecretRotatedAt?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   privileges?: Prisma.SortOrder
+  wantsErasures?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -715,6 +735,7 @@ export type ApplicationMaxOrderByAggregateInput = {
   formerCallbackSecretSealed?: Prisma.SortOrder
   callbackSecretVersion?: Prisma.SortOrder
   callbackSecretRotatedAt?: Prisma.SortOrder
+  wantsErasures?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -737,6 +758,7 @@ export type ApplicationMinOrderByAggregateInput = {
   formerCallbackSecretSealed?: Prisma.SortOrder
   callbackSecretVersion?: Prisma.SortOrder
   callbackSecretRotatedAt?: Prisma.SortOrder
+  wantsErasures?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -879,6 +901,7 @@ export type ApplicationCreateWithoutDeveloperInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -906,6 +929,7 @@ export type ApplicationUncheckedCreateWithoutDeveloperInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -963,6 +987,7 @@ export type ApplicationScalarWhereInput = {
   callbackSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   redirectUris?: Prisma.StringNullableListFilter<"Application">
   privileges?: Prisma.JsonNullableFilter<"Application">
+  wantsErasures?: Prisma.BoolFilter<"Application"> | boolean
   throttleCapacity?: Prisma.IntNullableFilter<"Application"> | number | null
   throttleLeakPerSecond?: Prisma.DecimalNullableFilter<"Application"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFilter<"Application"> | Date | string
@@ -985,6 +1010,7 @@ export type ApplicationCreateWithoutSubscriptionsInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1013,6 +1039,7 @@ export type ApplicationUncheckedCreateWithoutSubscriptionsInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1054,6 +1081,7 @@ export type ApplicationUpdateWithoutSubscriptionsInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1082,6 +1110,7 @@ export type ApplicationUncheckedUpdateWithoutSubscriptionsInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1107,6 +1136,7 @@ export type ApplicationCreateWithoutHandshakesInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1135,6 +1165,7 @@ export type ApplicationUncheckedCreateWithoutHandshakesInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1176,6 +1207,7 @@ export type ApplicationUpdateWithoutHandshakesInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1204,6 +1236,7 @@ export type ApplicationUncheckedUpdateWithoutHandshakesInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1229,6 +1262,7 @@ export type ApplicationCreateWithoutRemovalNoticesInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1257,6 +1291,7 @@ export type ApplicationUncheckedCreateWithoutRemovalNoticesInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1298,6 +1333,7 @@ export type ApplicationUpdateWithoutRemovalNoticesInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1326,6 +1362,7 @@ export type ApplicationUncheckedUpdateWithoutRemovalNoticesInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1351,6 +1388,7 @@ export type ApplicationCreateWithoutAuthorizationCodesInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1379,6 +1417,7 @@ export type ApplicationUncheckedCreateWithoutAuthorizationCodesInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1420,6 +1459,7 @@ export type ApplicationUpdateWithoutAuthorizationCodesInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1448,6 +1488,7 @@ export type ApplicationUncheckedUpdateWithoutAuthorizationCodesInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1474,6 +1515,7 @@ export type ApplicationCreateManyDeveloperInput = {
   callbackSecretRotatedAt?: Date | string | null
   redirectUris?: Prisma.ApplicationCreateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: boolean
   throttleCapacity?: number | null
   throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt: Date | string
@@ -1496,6 +1538,7 @@ export type ApplicationUpdateWithoutDeveloperInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1523,6 +1566,7 @@ export type ApplicationUncheckedUpdateWithoutDeveloperInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1550,6 +1594,7 @@ export type ApplicationUncheckedUpdateManyWithoutDeveloperInput = {
   callbackSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   redirectUris?: Prisma.ApplicationUpdateredirectUrisInput | string[]
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  wantsErasures?: Prisma.BoolFieldUpdateOperationsInput | boolean
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1632,6 +1677,7 @@ export type ApplicationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   callbackSecretRotatedAt?: boolean
   redirectUris?: boolean
   privileges?: boolean
+  wantsErasures?: boolean
   throttleCapacity?: boolean
   throttleLeakPerSecond?: boolean
   createdAt?: boolean
@@ -1662,6 +1708,7 @@ export type ApplicationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   callbackSecretRotatedAt?: boolean
   redirectUris?: boolean
   privileges?: boolean
+  wantsErasures?: boolean
   throttleCapacity?: boolean
   throttleLeakPerSecond?: boolean
   createdAt?: boolean
@@ -1687,6 +1734,7 @@ export type ApplicationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   callbackSecretRotatedAt?: boolean
   redirectUris?: boolean
   privileges?: boolean
+  wantsErasures?: boolean
   throttleCapacity?: boolean
   throttleLeakPerSecond?: boolean
   createdAt?: boolean
@@ -1712,12 +1760,13 @@ export type ApplicationSelectScalar = {
   callbackSecretRotatedAt?: boolean
   redirectUris?: boolean
   privileges?: boolean
+  wantsErasures?: boolean
   throttleCapacity?: boolean
   throttleLeakPerSecond?: boolean
   createdAt?: boolean
 }
 
-export type ApplicationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "developerId" | "name" | "publicKey" | "privateKeyHash" | "privateKeySealed" | "previousPrivateKeyHash" | "previousPrivateKeyUntil" | "privateKeyBroughtAt" | "openToMerchants" | "kind" | "callbackUrl" | "callbackSecretSealed" | "formerCallbackSecretSealed" | "callbackSecretVersion" | "callbackSecretRotatedAt" | "redirectUris" | "privileges" | "throttleCapacity" | "throttleLeakPerSecond" | "createdAt", ExtArgs["result"]["application"]>
+export type ApplicationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "developerId" | "name" | "publicKey" | "privateKeyHash" | "privateKeySealed" | "previousPrivateKeyHash" | "previousPrivateKeyUntil" | "privateKeyBroughtAt" | "openToMerchants" | "kind" | "callbackUrl" | "callbackSecretSealed" | "formerCallbackSecretSealed" | "callbackSecretVersion" | "callbackSecretRotatedAt" | "redirectUris" | "privileges" | "wantsErasures" | "throttleCapacity" | "throttleLeakPerSecond" | "createdAt", ExtArgs["result"]["application"]>
 export type ApplicationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   developer?: boolean | Prisma.Application$developerArgs<ExtArgs>
   subscriptions?: boolean | Prisma.Application$subscriptionsArgs<ExtArgs>
@@ -1792,6 +1841,10 @@ export type $ApplicationPayload<ExtArgs extends runtime.Types.Extensions.Interna
      * What it asks for: `{"Products": ["read", "write"], …}`; NULL: everything.
      */
     privileges: runtime.JsonValue | null
+    /**
+     * Whether `callbackUrl` is told with Action REDACT who was erased.
+     */
+    wantsErasures: boolean
     /**
      * The application's bucket in every store; NULL: the contract's figures.
      */
@@ -2244,6 +2297,7 @@ export interface ApplicationFieldRefs {
   readonly callbackSecretRotatedAt: Prisma.FieldRef<"Application", 'DateTime'>
   readonly redirectUris: Prisma.FieldRef<"Application", 'String[]'>
   readonly privileges: Prisma.FieldRef<"Application", 'Json'>
+  readonly wantsErasures: Prisma.FieldRef<"Application", 'Boolean'>
   readonly throttleCapacity: Prisma.FieldRef<"Application", 'Int'>
   readonly throttleLeakPerSecond: Prisma.FieldRef<"Application", 'Decimal'>
   readonly createdAt: Prisma.FieldRef<"Application", 'DateTime'>

@@ -431,6 +431,7 @@ export type OrderWhereInput = {
   transactions?: Prisma.OrderTransactionListRelationFilter
   checkout?: Prisma.XOR<Prisma.CheckoutOrderNullableScalarRelationFilter, Prisma.CheckoutOrderWhereInput> | null
   mails?: Prisma.MailListRelationFilter
+  invoiceAddress?: Prisma.XOR<Prisma.InvoiceAddressNullableScalarRelationFilter, Prisma.InvoiceAddressWhereInput> | null
 }
 
 export type OrderOrderByWithRelationInput = {
@@ -466,6 +467,7 @@ export type OrderOrderByWithRelationInput = {
   transactions?: Prisma.OrderTransactionOrderByRelationAggregateInput
   checkout?: Prisma.CheckoutOrderOrderByWithRelationInput
   mails?: Prisma.MailOrderByRelationAggregateInput
+  invoiceAddress?: Prisma.InvoiceAddressOrderByWithRelationInput
 }
 
 export type OrderWhereUniqueInput = Prisma.AtLeast<{
@@ -505,6 +507,7 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   transactions?: Prisma.OrderTransactionListRelationFilter
   checkout?: Prisma.XOR<Prisma.CheckoutOrderNullableScalarRelationFilter, Prisma.CheckoutOrderWhereInput> | null
   mails?: Prisma.MailListRelationFilter
+  invoiceAddress?: Prisma.XOR<Prisma.InvoiceAddressNullableScalarRelationFilter, Prisma.InvoiceAddressWhereInput> | null
 }, "storeId_id">
 
 export type OrderOrderByWithAggregationInput = {
@@ -602,6 +605,7 @@ export type OrderCreateInput = {
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateInput = {
@@ -636,6 +640,7 @@ export type OrderUncheckedCreateInput = {
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUpdateInput = {
@@ -669,6 +674,7 @@ export type OrderUpdateInput = {
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateInput = {
@@ -703,6 +709,7 @@ export type OrderUncheckedUpdateInput = {
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateManyInput = {
@@ -800,6 +807,11 @@ export type OrderListRelationFilter = {
 
 export type OrderOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type OrderScalarRelationFilter = {
+  is?: Prisma.OrderWhereInput
+  isNot?: Prisma.OrderWhereInput
 }
 
 export type OrderStoreIdIdCompoundUniqueInput = {
@@ -923,11 +935,6 @@ export type OrderSumOrderByAggregateInput = {
   taxRate?: Prisma.SortOrder
 }
 
-export type OrderScalarRelationFilter = {
-  is?: Prisma.OrderWhereInput
-  isNot?: Prisma.OrderWhereInput
-}
-
 export type OrderCreateNestedOneWithoutMailsInput = {
   create?: Prisma.XOR<Prisma.OrderCreateWithoutMailsInput, Prisma.OrderUncheckedCreateWithoutMailsInput>
   connectOrCreate?: Prisma.OrderCreateOrConnectWithoutMailsInput
@@ -984,6 +991,20 @@ export type OrderUncheckedUpdateManyWithoutCustomerNestedInput = {
   update?: Prisma.OrderUpdateWithWhereUniqueWithoutCustomerInput | Prisma.OrderUpdateWithWhereUniqueWithoutCustomerInput[]
   updateMany?: Prisma.OrderUpdateManyWithWhereWithoutCustomerInput | Prisma.OrderUpdateManyWithWhereWithoutCustomerInput[]
   deleteMany?: Prisma.OrderScalarWhereInput | Prisma.OrderScalarWhereInput[]
+}
+
+export type OrderCreateNestedOneWithoutInvoiceAddressInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutInvoiceAddressInput, Prisma.OrderUncheckedCreateWithoutInvoiceAddressInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutInvoiceAddressInput
+  connect?: Prisma.OrderWhereUniqueInput
+}
+
+export type OrderUpdateOneRequiredWithoutInvoiceAddressNestedInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutInvoiceAddressInput, Prisma.OrderUncheckedCreateWithoutInvoiceAddressInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutInvoiceAddressInput
+  upsert?: Prisma.OrderUpsertWithoutInvoiceAddressInput
+  connect?: Prisma.OrderWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrderUpdateToOneWithWhereWithoutInvoiceAddressInput, Prisma.OrderUpdateWithoutInvoiceAddressInput>, Prisma.OrderUncheckedUpdateWithoutInvoiceAddressInput>
 }
 
 export type OrderCreateNestedOneWithoutCheckoutInput = {
@@ -1088,6 +1109,7 @@ export type OrderCreateWithoutMailsInput = {
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutMailsInput = {
@@ -1121,6 +1143,7 @@ export type OrderUncheckedCreateWithoutMailsInput = {
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutMailsInput = {
@@ -1169,6 +1192,7 @@ export type OrderUpdateWithoutMailsInput = {
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutMailsInput = {
@@ -1202,6 +1226,7 @@ export type OrderUncheckedUpdateWithoutMailsInput = {
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutCustomerInput = {
@@ -1234,6 +1259,7 @@ export type OrderCreateWithoutCustomerInput = {
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutCustomerInput = {
@@ -1266,6 +1292,7 @@ export type OrderUncheckedCreateWithoutCustomerInput = {
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutCustomerInput = {
@@ -1325,6 +1352,156 @@ export type OrderScalarWhereInput = {
   details?: Prisma.JsonFilter<"Order">
 }
 
+export type OrderCreateWithoutInvoiceAddressInput = {
+  id: number
+  invoicePrefix: string
+  invoiceNumber: number
+  orderDate: Date | string
+  statusId: number
+  updatedAt: Date | string
+  updatedBy: string
+  billingEmail: string
+  orderAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
+  customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
+  shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
+  items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
+  transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+}
+
+export type OrderUncheckedCreateWithoutInvoiceAddressInput = {
+  storeId: number
+  id: number
+  invoicePrefix: string
+  invoiceNumber: number
+  customerId?: number | null
+  orderDate: Date | string
+  statusId: number
+  updatedAt: Date | string
+  updatedBy: string
+  billingEmail: string
+  orderAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2: runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: boolean
+  locale?: string | null
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
+  shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
+  items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
+  transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
+  checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+}
+
+export type OrderCreateOrConnectWithoutInvoiceAddressInput = {
+  where: Prisma.OrderWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrderCreateWithoutInvoiceAddressInput, Prisma.OrderUncheckedCreateWithoutInvoiceAddressInput>
+}
+
+export type OrderUpsertWithoutInvoiceAddressInput = {
+  update: Prisma.XOR<Prisma.OrderUpdateWithoutInvoiceAddressInput, Prisma.OrderUncheckedUpdateWithoutInvoiceAddressInput>
+  create: Prisma.XOR<Prisma.OrderCreateWithoutInvoiceAddressInput, Prisma.OrderUncheckedCreateWithoutInvoiceAddressInput>
+  where?: Prisma.OrderWhereInput
+}
+
+export type OrderUpdateToOneWithWhereWithoutInvoiceAddressInput = {
+  where?: Prisma.OrderWhereInput
+  data: Prisma.XOR<Prisma.OrderUpdateWithoutInvoiceAddressInput, Prisma.OrderUncheckedUpdateWithoutInvoiceAddressInput>
+}
+
+export type OrderUpdateWithoutInvoiceAddressInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  orderDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  statusId?: Prisma.IntFieldUpdateOperationsInput | number
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  billingEmail?: Prisma.StringFieldUpdateOperationsInput | string
+  orderAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
+  customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
+  shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
+  items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
+  transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+}
+
+export type OrderUncheckedUpdateWithoutInvoiceAddressInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  orderDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  statusId?: Prisma.IntFieldUpdateOperationsInput | number
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  billingEmail?: Prisma.StringFieldUpdateOperationsInput | string
+  orderAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax2?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
+  taxRate?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  taxIncluded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
+  shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
+  items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
+  transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
+  checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+}
+
 export type OrderCreateWithoutCheckoutInput = {
   id: number
   invoicePrefix: string
@@ -1355,6 +1532,7 @@ export type OrderCreateWithoutCheckoutInput = {
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutCheckoutInput = {
@@ -1388,6 +1566,7 @@ export type OrderUncheckedCreateWithoutCheckoutInput = {
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutCheckoutInput = {
@@ -1436,6 +1615,7 @@ export type OrderUpdateWithoutCheckoutInput = {
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutCheckoutInput = {
@@ -1469,6 +1649,7 @@ export type OrderUncheckedUpdateWithoutCheckoutInput = {
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutShipmentsInput = {
@@ -1501,6 +1682,7 @@ export type OrderCreateWithoutShipmentsInput = {
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutShipmentsInput = {
@@ -1534,6 +1716,7 @@ export type OrderUncheckedCreateWithoutShipmentsInput = {
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutShipmentsInput = {
@@ -1582,6 +1765,7 @@ export type OrderUpdateWithoutShipmentsInput = {
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutShipmentsInput = {
@@ -1615,6 +1799,7 @@ export type OrderUncheckedUpdateWithoutShipmentsInput = {
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutItemsInput = {
@@ -1647,6 +1832,7 @@ export type OrderCreateWithoutItemsInput = {
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutItemsInput = {
@@ -1680,6 +1866,7 @@ export type OrderUncheckedCreateWithoutItemsInput = {
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutItemsInput = {
@@ -1728,6 +1915,7 @@ export type OrderUpdateWithoutItemsInput = {
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutItemsInput = {
@@ -1761,6 +1949,7 @@ export type OrderUncheckedUpdateWithoutItemsInput = {
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutTransactionsInput = {
@@ -1793,6 +1982,7 @@ export type OrderCreateWithoutTransactionsInput = {
   items?: Prisma.OrderItemCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutTransactionsInput = {
@@ -1826,6 +2016,7 @@ export type OrderUncheckedCreateWithoutTransactionsInput = {
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutTransactionsInput = {
@@ -1874,6 +2065,7 @@ export type OrderUpdateWithoutTransactionsInput = {
   items?: Prisma.OrderItemUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutTransactionsInput = {
@@ -1907,6 +2099,7 @@ export type OrderUncheckedUpdateWithoutTransactionsInput = {
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateWithoutRmasInput = {
@@ -1939,6 +2132,7 @@ export type OrderCreateWithoutRmasInput = {
   transactions?: Prisma.OrderTransactionCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressCreateNestedOneWithoutOrderInput
 }
 
 export type OrderUncheckedCreateWithoutRmasInput = {
@@ -1972,6 +2166,7 @@ export type OrderUncheckedCreateWithoutRmasInput = {
   transactions?: Prisma.OrderTransactionUncheckedCreateNestedManyWithoutOrderInput
   checkout?: Prisma.CheckoutOrderUncheckedCreateNestedOneWithoutOrderInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutOrderInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedCreateNestedOneWithoutOrderInput
 }
 
 export type OrderCreateOrConnectWithoutRmasInput = {
@@ -2020,6 +2215,7 @@ export type OrderUpdateWithoutRmasInput = {
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutRmasInput = {
@@ -2053,6 +2249,7 @@ export type OrderUncheckedUpdateWithoutRmasInput = {
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderCreateManyCustomerInput = {
@@ -2111,6 +2308,7 @@ export type OrderUpdateWithoutCustomerInput = {
   transactions?: Prisma.OrderTransactionUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateWithoutCustomerInput = {
@@ -2143,6 +2341,7 @@ export type OrderUncheckedUpdateWithoutCustomerInput = {
   transactions?: Prisma.OrderTransactionUncheckedUpdateManyWithoutOrderNestedInput
   checkout?: Prisma.CheckoutOrderUncheckedUpdateOneWithoutOrderNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutOrderNestedInput
+  invoiceAddress?: Prisma.InvoiceAddressUncheckedUpdateOneWithoutOrderNestedInput
 }
 
 export type OrderUncheckedUpdateManyWithoutCustomerInput = {
@@ -2271,6 +2470,7 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   transactions?: boolean | Prisma.Order$transactionsArgs<ExtArgs>
   checkout?: boolean | Prisma.Order$checkoutArgs<ExtArgs>
   mails?: boolean | Prisma.Order$mailsArgs<ExtArgs>
+  invoiceAddress?: boolean | Prisma.Order$invoiceAddressArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
 
@@ -2369,6 +2569,7 @@ export type OrderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   transactions?: boolean | Prisma.Order$transactionsArgs<ExtArgs>
   checkout?: boolean | Prisma.Order$checkoutArgs<ExtArgs>
   mails?: boolean | Prisma.Order$mailsArgs<ExtArgs>
+  invoiceAddress?: boolean | Prisma.Order$invoiceAddressArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type OrderIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2388,6 +2589,7 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     transactions: Prisma.$OrderTransactionPayload<ExtArgs>[]
     checkout: Prisma.$CheckoutOrderPayload<ExtArgs> | null
     mails: Prisma.$MailPayload<ExtArgs>[]
+    invoiceAddress: Prisma.$InvoiceAddressPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     storeId: number
@@ -2837,6 +3039,7 @@ export interface Prisma__OrderClient<T, Null = never, ExtArgs extends runtime.Ty
   transactions<T extends Prisma.Order$transactionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$transactionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderTransactionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checkout<T extends Prisma.Order$checkoutArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$checkoutArgs<ExtArgs>>): Prisma.Prisma__CheckoutOrderClient<runtime.Types.Result.GetResult<Prisma.$CheckoutOrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   mails<T extends Prisma.Order$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  invoiceAddress<T extends Prisma.Order$invoiceAddressArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$invoiceAddressArgs<ExtArgs>>): Prisma.Prisma__InvoiceAddressClient<runtime.Types.Result.GetResult<Prisma.$InvoiceAddressPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3447,6 +3650,25 @@ export type Order$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number
   skip?: number
   distinct?: Prisma.MailScalarFieldEnum | Prisma.MailScalarFieldEnum[]
+}
+
+/**
+ * Order.invoiceAddress
+ */
+export type Order$invoiceAddressArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the InvoiceAddress
+   */
+  select?: Prisma.InvoiceAddressSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the InvoiceAddress
+   */
+  omit?: Prisma.InvoiceAddressOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvoiceAddressInclude<ExtArgs> | null
+  where?: Prisma.InvoiceAddressWhereInput
 }
 
 /**

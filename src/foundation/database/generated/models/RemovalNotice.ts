@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RemovalNotice
- * A REMOVE that the application has not taken, after a merchant removed it all the same; sent again in the background.
+ * A callback that is sent in the background until the application takes it: a REMOVE that it has not taken, after a merchant removed it all
+ * the same, or a REDACT.
  */
 export type RemovalNoticeModel = runtime.Types.Result.DefaultSelection<Prisma.$RemovalNoticePayload>
 
@@ -42,6 +43,7 @@ export type RemovalNoticeSumAggregateOutputType = {
 
 export type RemovalNoticeMinAggregateOutputType = {
   id: number | null
+  action: string | null
   applicationId: number | null
   storeId: number | null
   url: string | null
@@ -55,6 +57,7 @@ export type RemovalNoticeMinAggregateOutputType = {
 
 export type RemovalNoticeMaxAggregateOutputType = {
   id: number | null
+  action: string | null
   applicationId: number | null
   storeId: number | null
   url: string | null
@@ -68,6 +71,7 @@ export type RemovalNoticeMaxAggregateOutputType = {
 
 export type RemovalNoticeCountAggregateOutputType = {
   id: number
+  action: number
   applicationId: number
   storeId: number
   url: number
@@ -97,6 +101,7 @@ export type RemovalNoticeSumAggregateInputType = {
 
 export type RemovalNoticeMinAggregateInputType = {
   id?: true
+  action?: true
   applicationId?: true
   storeId?: true
   url?: true
@@ -110,6 +115,7 @@ export type RemovalNoticeMinAggregateInputType = {
 
 export type RemovalNoticeMaxAggregateInputType = {
   id?: true
+  action?: true
   applicationId?: true
   storeId?: true
   url?: true
@@ -123,6 +129,7 @@ export type RemovalNoticeMaxAggregateInputType = {
 
 export type RemovalNoticeCountAggregateInputType = {
   id?: true
+  action?: true
   applicationId?: true
   storeId?: true
   url?: true
@@ -223,6 +230,7 @@ export type RemovalNoticeGroupByArgs<ExtArgs extends runtime.Types.Extensions.In
 
 export type RemovalNoticeGroupByOutputType = {
   id: number
+  action: string
   applicationId: number
   storeId: number
   url: string
@@ -259,6 +267,7 @@ export type RemovalNoticeWhereInput = {
   OR?: Prisma.RemovalNoticeWhereInput[]
   NOT?: Prisma.RemovalNoticeWhereInput | Prisma.RemovalNoticeWhereInput[]
   id?: Prisma.IntFilter<"RemovalNotice"> | number
+  action?: Prisma.StringFilter<"RemovalNotice"> | string
   applicationId?: Prisma.IntFilter<"RemovalNotice"> | number
   storeId?: Prisma.IntFilter<"RemovalNotice"> | number
   url?: Prisma.StringFilter<"RemovalNotice"> | string
@@ -273,6 +282,7 @@ export type RemovalNoticeWhereInput = {
 
 export type RemovalNoticeOrderByWithRelationInput = {
   id?: Prisma.SortOrder
+  action?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   url?: Prisma.SortOrder
@@ -290,6 +300,7 @@ export type RemovalNoticeWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.RemovalNoticeWhereInput | Prisma.RemovalNoticeWhereInput[]
   OR?: Prisma.RemovalNoticeWhereInput[]
   NOT?: Prisma.RemovalNoticeWhereInput | Prisma.RemovalNoticeWhereInput[]
+  action?: Prisma.StringFilter<"RemovalNotice"> | string
   applicationId?: Prisma.IntFilter<"RemovalNotice"> | number
   storeId?: Prisma.IntFilter<"RemovalNotice"> | number
   url?: Prisma.StringFilter<"RemovalNotice"> | string
@@ -304,6 +315,7 @@ export type RemovalNoticeWhereUniqueInput = Prisma.AtLeast<{
 
 export type RemovalNoticeOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
+  action?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   url?: Prisma.SortOrder
@@ -325,6 +337,7 @@ export type RemovalNoticeScalarWhereWithAggregatesInput = {
   OR?: Prisma.RemovalNoticeScalarWhereWithAggregatesInput[]
   NOT?: Prisma.RemovalNoticeScalarWhereWithAggregatesInput | Prisma.RemovalNoticeScalarWhereWithAggregatesInput[]
   id?: Prisma.IntWithAggregatesFilter<"RemovalNotice"> | number
+  action?: Prisma.StringWithAggregatesFilter<"RemovalNotice"> | string
   applicationId?: Prisma.IntWithAggregatesFilter<"RemovalNotice"> | number
   storeId?: Prisma.IntWithAggregatesFilter<"RemovalNotice"> | number
   url?: Prisma.StringWithAggregatesFilter<"RemovalNotice"> | string
@@ -337,6 +350,7 @@ export type RemovalNoticeScalarWhereWithAggregatesInput = {
 }
 
 export type RemovalNoticeCreateInput = {
+  action?: string
   storeId: number
   url: string
   bodySealed: string
@@ -350,6 +364,7 @@ export type RemovalNoticeCreateInput = {
 
 export type RemovalNoticeUncheckedCreateInput = {
   id?: number
+  action?: string
   applicationId: number
   storeId: number
   url: string
@@ -362,6 +377,7 @@ export type RemovalNoticeUncheckedCreateInput = {
 }
 
 export type RemovalNoticeUpdateInput = {
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
   bodySealed?: Prisma.StringFieldUpdateOperationsInput | string
@@ -375,6 +391,7 @@ export type RemovalNoticeUpdateInput = {
 
 export type RemovalNoticeUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
@@ -388,6 +405,7 @@ export type RemovalNoticeUncheckedUpdateInput = {
 
 export type RemovalNoticeCreateManyInput = {
   id?: number
+  action?: string
   applicationId: number
   storeId: number
   url: string
@@ -400,6 +418,7 @@ export type RemovalNoticeCreateManyInput = {
 }
 
 export type RemovalNoticeUpdateManyMutationInput = {
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
   bodySealed?: Prisma.StringFieldUpdateOperationsInput | string
@@ -412,6 +431,7 @@ export type RemovalNoticeUpdateManyMutationInput = {
 
 export type RemovalNoticeUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
@@ -435,6 +455,7 @@ export type RemovalNoticeOrderByRelationAggregateInput = {
 
 export type RemovalNoticeCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  action?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   url?: Prisma.SortOrder
@@ -455,6 +476,7 @@ export type RemovalNoticeAvgOrderByAggregateInput = {
 
 export type RemovalNoticeMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  action?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   url?: Prisma.SortOrder
@@ -468,6 +490,7 @@ export type RemovalNoticeMaxOrderByAggregateInput = {
 
 export type RemovalNoticeMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  action?: Prisma.SortOrder
   applicationId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   url?: Prisma.SortOrder
@@ -529,6 +552,7 @@ export type RemovalNoticeUncheckedUpdateManyWithoutApplicationNestedInput = {
 }
 
 export type RemovalNoticeCreateWithoutApplicationInput = {
+  action?: string
   storeId: number
   url: string
   bodySealed: string
@@ -541,6 +565,7 @@ export type RemovalNoticeCreateWithoutApplicationInput = {
 
 export type RemovalNoticeUncheckedCreateWithoutApplicationInput = {
   id?: number
+  action?: string
   storeId: number
   url: string
   bodySealed: string
@@ -582,6 +607,7 @@ export type RemovalNoticeScalarWhereInput = {
   OR?: Prisma.RemovalNoticeScalarWhereInput[]
   NOT?: Prisma.RemovalNoticeScalarWhereInput | Prisma.RemovalNoticeScalarWhereInput[]
   id?: Prisma.IntFilter<"RemovalNotice"> | number
+  action?: Prisma.StringFilter<"RemovalNotice"> | string
   applicationId?: Prisma.IntFilter<"RemovalNotice"> | number
   storeId?: Prisma.IntFilter<"RemovalNotice"> | number
   url?: Prisma.StringFilter<"RemovalNotice"> | string
@@ -595,6 +621,7 @@ export type RemovalNoticeScalarWhereInput = {
 
 export type RemovalNoticeCreateManyApplicationInput = {
   id?: number
+  action?: string
   storeId: number
   url: string
   bodySealed: string
@@ -606,6 +633,7 @@ export type RemovalNoticeCreateManyApplicationInput = {
 }
 
 export type RemovalNoticeUpdateWithoutApplicationInput = {
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
   bodySealed?: Prisma.StringFieldUpdateOperationsInput | string
@@ -618,6 +646,7 @@ export type RemovalNoticeUpdateWithoutApplicationInput = {
 
 export type RemovalNoticeUncheckedUpdateWithoutApplicationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
   bodySealed?: Prisma.StringFieldUpdateOperationsInput | string
@@ -630,6 +659,7 @@ export type RemovalNoticeUncheckedUpdateWithoutApplicationInput = {
 
 export type RemovalNoticeUncheckedUpdateManyWithoutApplicationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  action?: Prisma.StringFieldUpdateOperationsInput | string
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   url?: Prisma.StringFieldUpdateOperationsInput | string
   bodySealed?: Prisma.StringFieldUpdateOperationsInput | string
@@ -644,6 +674,7 @@ export type RemovalNoticeUncheckedUpdateManyWithoutApplicationInput = {
 
 export type RemovalNoticeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  action?: boolean
   applicationId?: boolean
   storeId?: boolean
   url?: boolean
@@ -658,6 +689,7 @@ export type RemovalNoticeSelect<ExtArgs extends runtime.Types.Extensions.Interna
 
 export type RemovalNoticeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  action?: boolean
   applicationId?: boolean
   storeId?: boolean
   url?: boolean
@@ -672,6 +704,7 @@ export type RemovalNoticeSelectCreateManyAndReturn<ExtArgs extends runtime.Types
 
 export type RemovalNoticeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  action?: boolean
   applicationId?: boolean
   storeId?: boolean
   url?: boolean
@@ -686,6 +719,7 @@ export type RemovalNoticeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
 
 export type RemovalNoticeSelectScalar = {
   id?: boolean
+  action?: boolean
   applicationId?: boolean
   storeId?: boolean
   url?: boolean
@@ -697,7 +731,7 @@ export type RemovalNoticeSelectScalar = {
   createdAt?: boolean
 }
 
-export type RemovalNoticeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "applicationId" | "storeId" | "url" | "bodySealed" | "messageId" | "attempts" | "nextAttemptAt" | "reason" | "createdAt", ExtArgs["result"]["removalNotice"]>
+export type RemovalNoticeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "action" | "applicationId" | "storeId" | "url" | "bodySealed" | "messageId" | "attempts" | "nextAttemptAt" | "reason" | "createdAt", ExtArgs["result"]["removalNotice"]>
 export type RemovalNoticeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
 }
@@ -715,6 +749,10 @@ export type $RemovalNoticePayload<ExtArgs extends runtime.Types.Extensions.Inter
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
+    /**
+     * REMOVE or REDACT.
+     */
+    action: string
     applicationId: number
     storeId: number
     url: string
@@ -1155,6 +1193,7 @@ export interface Prisma__RemovalNoticeClient<T, Null = never, ExtArgs extends ru
  */
 export interface RemovalNoticeFieldRefs {
   readonly id: Prisma.FieldRef<"RemovalNotice", 'Int'>
+  readonly action: Prisma.FieldRef<"RemovalNotice", 'String'>
   readonly applicationId: Prisma.FieldRef<"RemovalNotice", 'Int'>
   readonly storeId: Prisma.FieldRef<"RemovalNotice", 'Int'>
   readonly url: Prisma.FieldRef<"RemovalNotice", 'String'>

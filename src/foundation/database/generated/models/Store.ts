@@ -32,6 +32,7 @@ export type StoreAvgAggregateOutputType = {
   throttleLeakPerSecond: runtime.Decimal | null
   nextInvoiceNumber: number | null
   nextCreditNoteNumber: number | null
+  bookkeepingYears: number | null
 }
 
 export type StoreSumAggregateOutputType = {
@@ -40,6 +41,7 @@ export type StoreSumAggregateOutputType = {
   throttleLeakPerSecond: runtime.Decimal | null
   nextInvoiceNumber: number | null
   nextCreditNoteNumber: number | null
+  bookkeepingYears: number | null
 }
 
 export type StoreMinAggregateOutputType = {
@@ -68,6 +70,9 @@ export type StoreMinAggregateOutputType = {
   logo: string | null
   mailReplyTo: string | null
   factorRequiredFrom: Date | null
+  bookkeepingYears: number | null
+  keepsInvoiceAddresses: boolean | null
+  closedAt: Date | null
 }
 
 export type StoreMaxAggregateOutputType = {
@@ -96,6 +101,9 @@ export type StoreMaxAggregateOutputType = {
   logo: string | null
   mailReplyTo: string | null
   factorRequiredFrom: Date | null
+  bookkeepingYears: number | null
+  keepsInvoiceAddresses: boolean | null
+  closedAt: Date | null
 }
 
 export type StoreCountAggregateOutputType = {
@@ -127,6 +135,9 @@ export type StoreCountAggregateOutputType = {
   orderMails: number
   mailReplyTo: number
   factorRequiredFrom: number
+  bookkeepingYears: number
+  keepsInvoiceAddresses: number
+  closedAt: number
   _all: number
 }
 
@@ -137,6 +148,7 @@ export type StoreAvgAggregateInputType = {
   throttleLeakPerSecond?: true
   nextInvoiceNumber?: true
   nextCreditNoteNumber?: true
+  bookkeepingYears?: true
 }
 
 export type StoreSumAggregateInputType = {
@@ -145,6 +157,7 @@ export type StoreSumAggregateInputType = {
   throttleLeakPerSecond?: true
   nextInvoiceNumber?: true
   nextCreditNoteNumber?: true
+  bookkeepingYears?: true
 }
 
 export type StoreMinAggregateInputType = {
@@ -173,6 +186,9 @@ export type StoreMinAggregateInputType = {
   logo?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
+  bookkeepingYears?: true
+  keepsInvoiceAddresses?: true
+  closedAt?: true
 }
 
 export type StoreMaxAggregateInputType = {
@@ -201,6 +217,9 @@ export type StoreMaxAggregateInputType = {
   logo?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
+  bookkeepingYears?: true
+  keepsInvoiceAddresses?: true
+  closedAt?: true
 }
 
 export type StoreCountAggregateInputType = {
@@ -232,6 +251,9 @@ export type StoreCountAggregateInputType = {
   orderMails?: true
   mailReplyTo?: true
   factorRequiredFrom?: true
+  bookkeepingYears?: true
+  keepsInvoiceAddresses?: true
+  closedAt?: true
   _all?: true
 }
 
@@ -350,6 +372,9 @@ export type StoreGroupByOutputType = {
   orderMails: string[]
   mailReplyTo: string
   factorRequiredFrom: Date | null
+  bookkeepingYears: number
+  keepsInvoiceAddresses: boolean
+  closedAt: Date | null
   _count: StoreCountAggregateOutputType | null
   _avg: StoreAvgAggregateOutputType | null
   _sum: StoreSumAggregateOutputType | null
@@ -404,6 +429,9 @@ export type StoreWhereInput = {
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
+  bookkeepingYears?: Prisma.IntFilter<"Store"> | number
+  keepsInvoiceAddresses?: Prisma.BoolFilter<"Store"> | boolean
+  closedAt?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
   roles?: Prisma.StoreRoleListRelationFilter
@@ -421,6 +449,7 @@ export type StoreWhereInput = {
   shippingRates?: Prisma.ShippingRateListRelationFilter
   mailTexts?: Prisma.MailTextListRelationFilter
   closedPeriods?: Prisma.ClosedPeriodListRelationFilter
+  erasures?: Prisma.ErasureListRelationFilter
 }
 
 export type StoreOrderByWithRelationInput = {
@@ -452,6 +481,9 @@ export type StoreOrderByWithRelationInput = {
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
+  keepsInvoiceAddresses?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   hosts?: Prisma.StoreHostOrderByRelationAggregateInput
   users?: Prisma.StoreUserOrderByRelationAggregateInput
   roles?: Prisma.StoreRoleOrderByRelationAggregateInput
@@ -469,6 +501,7 @@ export type StoreOrderByWithRelationInput = {
   shippingRates?: Prisma.ShippingRateOrderByRelationAggregateInput
   mailTexts?: Prisma.MailTextOrderByRelationAggregateInput
   closedPeriods?: Prisma.ClosedPeriodOrderByRelationAggregateInput
+  erasures?: Prisma.ErasureOrderByRelationAggregateInput
 }
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
@@ -503,6 +536,9 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
+  bookkeepingYears?: Prisma.IntFilter<"Store"> | number
+  keepsInvoiceAddresses?: Prisma.BoolFilter<"Store"> | boolean
+  closedAt?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
   roles?: Prisma.StoreRoleListRelationFilter
@@ -520,6 +556,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   shippingRates?: Prisma.ShippingRateListRelationFilter
   mailTexts?: Prisma.MailTextListRelationFilter
   closedPeriods?: Prisma.ClosedPeriodListRelationFilter
+  erasures?: Prisma.ErasureListRelationFilter
 }, "id" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
@@ -551,6 +588,9 @@ export type StoreOrderByWithAggregationInput = {
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
+  keepsInvoiceAddresses?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.StoreCountOrderByAggregateInput
   _avg?: Prisma.StoreAvgOrderByAggregateInput
   _max?: Prisma.StoreMaxOrderByAggregateInput
@@ -590,6 +630,9 @@ export type StoreScalarWhereWithAggregatesInput = {
   orderMails?: Prisma.StringNullableListFilter<"Store">
   mailReplyTo?: Prisma.StringWithAggregatesFilter<"Store"> | string
   factorRequiredFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
+  bookkeepingYears?: Prisma.IntWithAggregatesFilter<"Store"> | number
+  keepsInvoiceAddresses?: Prisma.BoolWithAggregatesFilter<"Store"> | boolean
+  closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
 }
 
 export type StoreCreateInput = {
@@ -620,6 +663,9 @@ export type StoreCreateInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -637,6 +683,7 @@ export type StoreCreateInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateInput = {
@@ -668,6 +715,9 @@ export type StoreUncheckedCreateInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -685,6 +735,7 @@ export type StoreUncheckedCreateInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUpdateInput = {
@@ -715,6 +766,9 @@ export type StoreUpdateInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -732,6 +786,7 @@ export type StoreUpdateInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateInput = {
@@ -763,6 +818,9 @@ export type StoreUncheckedUpdateInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -780,6 +838,7 @@ export type StoreUncheckedUpdateInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateManyInput = {
@@ -811,6 +870,9 @@ export type StoreCreateManyInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
 }
 
 export type StoreUpdateManyMutationInput = {
@@ -841,6 +903,9 @@ export type StoreUpdateManyMutationInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type StoreUncheckedUpdateManyInput = {
@@ -872,6 +937,9 @@ export type StoreUncheckedUpdateManyInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type StringNullableListFilter<$PrismaModel = never> = {
@@ -911,6 +979,9 @@ export type StoreCountOrderByAggregateInput = {
   orderMails?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
+  keepsInvoiceAddresses?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrder
 }
 
 export type StoreAvgOrderByAggregateInput = {
@@ -919,6 +990,7 @@ export type StoreAvgOrderByAggregateInput = {
   throttleLeakPerSecond?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   nextCreditNoteNumber?: Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
 }
 
 export type StoreMaxOrderByAggregateInput = {
@@ -947,6 +1019,9 @@ export type StoreMaxOrderByAggregateInput = {
   logo?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
+  keepsInvoiceAddresses?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrder
 }
 
 export type StoreMinOrderByAggregateInput = {
@@ -975,6 +1050,9 @@ export type StoreMinOrderByAggregateInput = {
   logo?: Prisma.SortOrder
   mailReplyTo?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
+  keepsInvoiceAddresses?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrder
 }
 
 export type StoreSumOrderByAggregateInput = {
@@ -983,6 +1061,7 @@ export type StoreSumOrderByAggregateInput = {
   throttleLeakPerSecond?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   nextCreditNoteNumber?: Prisma.SortOrder
+  bookkeepingYears?: Prisma.SortOrder
 }
 
 export type StoreScalarRelationFilter = {
@@ -1278,6 +1357,20 @@ export type StoreUpdateOneRequiredWithoutClosedPeriodsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutClosedPeriodsInput, Prisma.StoreUpdateWithoutClosedPeriodsInput>, Prisma.StoreUncheckedUpdateWithoutClosedPeriodsInput>
 }
 
+export type StoreCreateNestedOneWithoutErasuresInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutErasuresInput, Prisma.StoreUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutErasuresInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutErasuresNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutErasuresInput, Prisma.StoreUncheckedCreateWithoutErasuresInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutErasuresInput
+  upsert?: Prisma.StoreUpsertWithoutErasuresInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutErasuresInput, Prisma.StoreUpdateWithoutErasuresInput>, Prisma.StoreUncheckedUpdateWithoutErasuresInput>
+}
+
 export type StoreCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutWebhooksInput, Prisma.StoreUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutWebhooksInput
@@ -1334,6 +1427,9 @@ export type StoreCreateWithoutFormerLogoInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1350,6 +1446,7 @@ export type StoreCreateWithoutFormerLogoInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutFormerLogoInput = {
@@ -1381,6 +1478,9 @@ export type StoreUncheckedCreateWithoutFormerLogoInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -1397,6 +1497,7 @@ export type StoreUncheckedCreateWithoutFormerLogoInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutFormerLogoInput = {
@@ -1443,6 +1544,9 @@ export type StoreUpdateWithoutFormerLogoInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -1459,6 +1563,7 @@ export type StoreUpdateWithoutFormerLogoInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutFormerLogoInput = {
@@ -1490,6 +1595,9 @@ export type StoreUncheckedUpdateWithoutFormerLogoInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1506,6 +1614,7 @@ export type StoreUncheckedUpdateWithoutFormerLogoInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutPicturesInput = {
@@ -1536,6 +1645,9 @@ export type StoreCreateWithoutPicturesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1552,6 +1664,7 @@ export type StoreCreateWithoutPicturesInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutPicturesInput = {
@@ -1583,6 +1696,9 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -1599,6 +1715,7 @@ export type StoreUncheckedCreateWithoutPicturesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutPicturesInput = {
@@ -1645,6 +1762,9 @@ export type StoreUpdateWithoutPicturesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -1661,6 +1781,7 @@ export type StoreUpdateWithoutPicturesInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutPicturesInput = {
@@ -1692,6 +1813,9 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1708,6 +1832,7 @@ export type StoreUncheckedUpdateWithoutPicturesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutFetchesInput = {
@@ -1738,6 +1863,9 @@ export type StoreCreateWithoutFetchesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1754,6 +1882,7 @@ export type StoreCreateWithoutFetchesInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutFetchesInput = {
@@ -1785,6 +1914,9 @@ export type StoreUncheckedCreateWithoutFetchesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -1801,6 +1933,7 @@ export type StoreUncheckedCreateWithoutFetchesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutFetchesInput = {
@@ -1847,6 +1980,9 @@ export type StoreUpdateWithoutFetchesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -1863,6 +1999,7 @@ export type StoreUpdateWithoutFetchesInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutFetchesInput = {
@@ -1894,6 +2031,9 @@ export type StoreUncheckedUpdateWithoutFetchesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1910,6 +2050,7 @@ export type StoreUncheckedUpdateWithoutFetchesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutCarriersInput = {
@@ -1940,6 +2081,9 @@ export type StoreCreateWithoutCarriersInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1956,6 +2100,7 @@ export type StoreCreateWithoutCarriersInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutCarriersInput = {
@@ -1987,6 +2132,9 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -2003,6 +2151,7 @@ export type StoreUncheckedCreateWithoutCarriersInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutCarriersInput = {
@@ -2049,6 +2198,9 @@ export type StoreUpdateWithoutCarriersInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -2065,6 +2217,7 @@ export type StoreUpdateWithoutCarriersInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutCarriersInput = {
@@ -2096,6 +2249,9 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2112,6 +2268,7 @@ export type StoreUncheckedUpdateWithoutCarriersInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutTaxRulesInput = {
@@ -2142,6 +2299,9 @@ export type StoreCreateWithoutTaxRulesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -2158,6 +2318,7 @@ export type StoreCreateWithoutTaxRulesInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutTaxRulesInput = {
@@ -2189,6 +2350,9 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -2205,6 +2369,7 @@ export type StoreUncheckedCreateWithoutTaxRulesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutTaxRulesInput = {
@@ -2251,6 +2416,9 @@ export type StoreUpdateWithoutTaxRulesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -2267,6 +2435,7 @@ export type StoreUpdateWithoutTaxRulesInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutTaxRulesInput = {
@@ -2298,6 +2467,9 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2314,6 +2486,7 @@ export type StoreUncheckedUpdateWithoutTaxRulesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutShippingRatesInput = {
@@ -2344,6 +2517,9 @@ export type StoreCreateWithoutShippingRatesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -2360,6 +2536,7 @@ export type StoreCreateWithoutShippingRatesInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutShippingRatesInput = {
@@ -2391,6 +2568,9 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -2407,6 +2587,7 @@ export type StoreUncheckedCreateWithoutShippingRatesInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutShippingRatesInput = {
@@ -2453,6 +2634,9 @@ export type StoreUpdateWithoutShippingRatesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -2469,6 +2653,7 @@ export type StoreUpdateWithoutShippingRatesInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutShippingRatesInput = {
@@ -2500,6 +2685,9 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2516,6 +2704,7 @@ export type StoreUncheckedUpdateWithoutShippingRatesInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutMailTextsInput = {
@@ -2546,6 +2735,9 @@ export type StoreCreateWithoutMailTextsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -2562,6 +2754,7 @@ export type StoreCreateWithoutMailTextsInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutMailTextsInput = {
@@ -2593,6 +2786,9 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -2609,6 +2805,7 @@ export type StoreUncheckedCreateWithoutMailTextsInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutMailTextsInput = {
@@ -2655,6 +2852,9 @@ export type StoreUpdateWithoutMailTextsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -2671,6 +2871,7 @@ export type StoreUpdateWithoutMailTextsInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutMailTextsInput = {
@@ -2702,6 +2903,9 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -2718,6 +2922,7 @@ export type StoreUncheckedUpdateWithoutMailTextsInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHostsInput = {
@@ -2748,6 +2953,9 @@ export type StoreCreateWithoutHostsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -2764,6 +2972,7 @@ export type StoreCreateWithoutHostsInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHostsInput = {
@@ -2795,6 +3004,9 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -2811,6 +3023,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHostsInput = {
@@ -2857,6 +3070,9 @@ export type StoreUpdateWithoutHostsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -2873,6 +3089,7 @@ export type StoreUpdateWithoutHostsInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHostsInput = {
@@ -2904,6 +3121,9 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -2920,6 +3140,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutUsersInput = {
@@ -2950,6 +3171,9 @@ export type StoreCreateWithoutUsersInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -2966,6 +3190,7 @@ export type StoreCreateWithoutUsersInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutUsersInput = {
@@ -2997,6 +3222,9 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -3013,6 +3241,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutUsersInput = {
@@ -3059,6 +3288,9 @@ export type StoreUpdateWithoutUsersInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -3075,6 +3307,7 @@ export type StoreUpdateWithoutUsersInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutUsersInput = {
@@ -3106,6 +3339,9 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -3122,6 +3358,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutRolesInput = {
@@ -3152,6 +3389,9 @@ export type StoreCreateWithoutRolesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -3168,6 +3408,7 @@ export type StoreCreateWithoutRolesInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutRolesInput = {
@@ -3199,6 +3440,9 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -3215,6 +3459,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutRolesInput = {
@@ -3261,6 +3506,9 @@ export type StoreUpdateWithoutRolesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -3277,6 +3525,7 @@ export type StoreUpdateWithoutRolesInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutRolesInput = {
@@ -3308,6 +3557,9 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -3324,6 +3576,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutInvitationsInput = {
@@ -3354,6 +3607,9 @@ export type StoreCreateWithoutInvitationsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -3370,6 +3626,7 @@ export type StoreCreateWithoutInvitationsInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutInvitationsInput = {
@@ -3401,6 +3658,9 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -3417,6 +3677,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutInvitationsInput = {
@@ -3463,6 +3724,9 @@ export type StoreUpdateWithoutInvitationsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -3479,6 +3743,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutInvitationsInput = {
@@ -3510,6 +3775,9 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3526,6 +3794,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutSubscriptionsInput = {
@@ -3556,6 +3825,9 @@ export type StoreCreateWithoutSubscriptionsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -3572,6 +3844,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutSubscriptionsInput = {
@@ -3603,6 +3876,9 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -3619,6 +3895,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutSubscriptionsInput = {
@@ -3665,6 +3942,9 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -3681,6 +3961,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
@@ -3712,6 +3993,9 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3728,6 +4012,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHandshakesInput = {
@@ -3758,6 +4043,9 @@ export type StoreCreateWithoutHandshakesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -3774,6 +4062,7 @@ export type StoreCreateWithoutHandshakesInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHandshakesInput = {
@@ -3805,6 +4094,9 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -3821,6 +4113,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHandshakesInput = {
@@ -3867,6 +4160,9 @@ export type StoreUpdateWithoutHandshakesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -3883,6 +4179,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHandshakesInput = {
@@ -3914,6 +4211,9 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -3930,6 +4230,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutMailsInput = {
@@ -3960,6 +4261,9 @@ export type StoreCreateWithoutMailsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -3976,6 +4280,7 @@ export type StoreCreateWithoutMailsInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutMailsInput = {
@@ -4007,6 +4312,9 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -4023,6 +4331,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutMailsInput = {
@@ -4069,6 +4378,9 @@ export type StoreUpdateWithoutMailsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -4085,6 +4397,7 @@ export type StoreUpdateWithoutMailsInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutMailsInput = {
@@ -4116,6 +4429,9 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4132,6 +4448,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutClosedPeriodsInput = {
@@ -4162,6 +4479,9 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -4178,6 +4498,7 @@ export type StoreCreateWithoutClosedPeriodsInput = {
   taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
@@ -4209,6 +4530,9 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -4225,6 +4549,7 @@ export type StoreUncheckedCreateWithoutClosedPeriodsInput = {
   taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutClosedPeriodsInput = {
@@ -4271,6 +4596,9 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -4287,6 +4615,7 @@ export type StoreUpdateWithoutClosedPeriodsInput = {
   taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
@@ -4318,6 +4647,9 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4334,6 +4666,225 @@ export type StoreUncheckedUpdateWithoutClosedPeriodsInput = {
   taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutErasuresInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  logo?: string | null
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchCreateNestedManyWithoutStoreInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutErasuresInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  creditNotePrefix?: string
+  nextCreditNoteNumber?: number
+  country?: string
+  createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
+  documentPhone?: string
+  logo?: string | null
+  orderMails?: Prisma.StoreCreateorderMailsInput | string[]
+  mailReplyTo?: string
+  factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
+  formerLogo?: Prisma.StoreLogoUncheckedCreateNestedOneWithoutStoreInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutStoreInput
+  fetches?: Prisma.PictureFetchUncheckedCreateNestedManyWithoutStoreInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutStoreInput
+  taxRules?: Prisma.TaxRuleUncheckedCreateNestedManyWithoutStoreInput
+  shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
+  mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutErasuresInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutErasuresInput, Prisma.StoreUncheckedCreateWithoutErasuresInput>
+}
+
+export type StoreUpsertWithoutErasuresInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutErasuresInput, Prisma.StoreUncheckedUpdateWithoutErasuresInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutErasuresInput, Prisma.StoreUncheckedCreateWithoutErasuresInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutErasuresInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutErasuresInput, Prisma.StoreUncheckedUpdateWithoutErasuresInput>
+}
+
+export type StoreUpdateWithoutErasuresInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutErasuresInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  creditNotePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextCreditNoteNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  documentPhone?: Prisma.StringFieldUpdateOperationsInput | string
+  logo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
+  mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+  formerLogo?: Prisma.StoreLogoUncheckedUpdateOneWithoutStoreNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutStoreNestedInput
+  fetches?: Prisma.PictureFetchUncheckedUpdateManyWithoutStoreNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutStoreNestedInput
+  taxRules?: Prisma.TaxRuleUncheckedUpdateManyWithoutStoreNestedInput
+  shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
+  mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
+  closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutWebhooksInput = {
@@ -4364,6 +4915,9 @@ export type StoreCreateWithoutWebhooksInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -4380,6 +4934,7 @@ export type StoreCreateWithoutWebhooksInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutWebhooksInput = {
@@ -4411,6 +4966,9 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -4427,6 +4985,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutWebhooksInput = {
@@ -4473,6 +5032,9 @@ export type StoreUpdateWithoutWebhooksInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -4489,6 +5051,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutWebhooksInput = {
@@ -4520,6 +5083,9 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4536,6 +5102,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutTestStoreInput = {
@@ -4566,6 +5133,9 @@ export type StoreCreateWithoutTestStoreInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -4582,6 +5152,7 @@ export type StoreCreateWithoutTestStoreInput = {
   shippingRates?: Prisma.ShippingRateCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutTestStoreInput = {
@@ -4613,6 +5184,9 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   orderMails?: Prisma.StoreCreateorderMailsInput | string[]
   mailReplyTo?: string
   factorRequiredFrom?: Date | string | null
+  bookkeepingYears?: number
+  keepsInvoiceAddresses?: boolean
+  closedAt?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -4629,6 +5203,7 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   shippingRates?: Prisma.ShippingRateUncheckedCreateNestedManyWithoutStoreInput
   mailTexts?: Prisma.MailTextUncheckedCreateNestedManyWithoutStoreInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedCreateNestedManyWithoutStoreInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutTestStoreInput = {
@@ -4675,6 +5250,9 @@ export type StoreUpdateWithoutTestStoreInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -4691,6 +5269,7 @@ export type StoreUpdateWithoutTestStoreInput = {
   shippingRates?: Prisma.ShippingRateUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutTestStoreInput = {
@@ -4722,6 +5301,9 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   orderMails?: Prisma.StoreUpdateorderMailsInput | string[]
   mailReplyTo?: Prisma.StringFieldUpdateOperationsInput | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  bookkeepingYears?: Prisma.IntFieldUpdateOperationsInput | number
+  keepsInvoiceAddresses?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -4738,6 +5320,7 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   shippingRates?: Prisma.ShippingRateUncheckedUpdateManyWithoutStoreNestedInput
   mailTexts?: Prisma.MailTextUncheckedUpdateManyWithoutStoreNestedInput
   closedPeriods?: Prisma.ClosedPeriodUncheckedUpdateManyWithoutStoreNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 
@@ -4761,6 +5344,7 @@ export type StoreCountOutputType = {
   shippingRates: number
   mailTexts: number
   closedPeriods: number
+  erasures: number
 }
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4779,6 +5363,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   shippingRates?: boolean | StoreCountOutputTypeCountShippingRatesArgs
   mailTexts?: boolean | StoreCountOutputTypeCountMailTextsArgs
   closedPeriods?: boolean | StoreCountOutputTypeCountClosedPeriodsArgs
+  erasures?: boolean | StoreCountOutputTypeCountErasuresArgs
 }
 
 /**
@@ -4896,6 +5481,13 @@ export type StoreCountOutputTypeCountClosedPeriodsArgs<ExtArgs extends runtime.T
   where?: Prisma.ClosedPeriodWhereInput
 }
 
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountErasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ErasureWhereInput
+}
+
 
 export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -4926,6 +5518,9 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
+  bookkeepingYears?: boolean
+  keepsInvoiceAddresses?: boolean
+  closedAt?: boolean
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
   roles?: boolean | Prisma.Store$rolesArgs<ExtArgs>
@@ -4943,6 +5538,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
   mailTexts?: boolean | Prisma.Store$mailTextsArgs<ExtArgs>
   closedPeriods?: boolean | Prisma.Store$closedPeriodsArgs<ExtArgs>
+  erasures?: boolean | Prisma.Store$erasuresArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["store"]>
 
@@ -4975,6 +5571,9 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
+  bookkeepingYears?: boolean
+  keepsInvoiceAddresses?: boolean
+  closedAt?: boolean
 }, ExtArgs["result"]["store"]>
 
 export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -5006,6 +5605,9 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
+  bookkeepingYears?: boolean
+  keepsInvoiceAddresses?: boolean
+  closedAt?: boolean
 }, ExtArgs["result"]["store"]>
 
 export type StoreSelectScalar = {
@@ -5037,9 +5639,12 @@ export type StoreSelectScalar = {
   orderMails?: boolean
   mailReplyTo?: boolean
   factorRequiredFrom?: boolean
+  bookkeepingYears?: boolean
+  keepsInvoiceAddresses?: boolean
+  closedAt?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "logo" | "orderMails" | "mailReplyTo" | "factorRequiredFrom", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "creditNotePrefix" | "nextCreditNoteNumber" | "country" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "documentPhone" | "logo" | "orderMails" | "mailReplyTo" | "factorRequiredFrom" | "bookkeepingYears" | "keepsInvoiceAddresses" | "closedAt", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -5058,6 +5663,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   shippingRates?: boolean | Prisma.Store$shippingRatesArgs<ExtArgs>
   mailTexts?: boolean | Prisma.Store$mailTextsArgs<ExtArgs>
   closedPeriods?: boolean | Prisma.Store$closedPeriodsArgs<ExtArgs>
+  erasures?: boolean | Prisma.Store$erasuresArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -5083,6 +5689,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     shippingRates: Prisma.$ShippingRatePayload<ExtArgs>[]
     mailTexts: Prisma.$MailTextPayload<ExtArgs>[]
     closedPeriods: Prisma.$ClosedPeriodPayload<ExtArgs>[]
+    erasures: Prisma.$ErasurePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -5158,6 +5765,18 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * From then on, everybody who signs in to the administration needs a second factor; NULL: nobody does.
      */
     factorRequiredFrom: Date | null
+    /**
+     * For how many years after that of an order bookkeeping needs it.
+     */
+    bookkeepingYears: number
+    /**
+     * Whether the law has the store keep the billing addresses of its invoices for these years, whoever is erased.
+     */
+    keepsInvoiceAddresses: boolean
+    /**
+     * Since when nobody gets in, which `POST /admin/stores/{id}/reopen` ends; NULL: it is open.
+     */
+    closedAt: Date | null
   }, ExtArgs["result"]["store"]>
   composites: {}
 }
@@ -5569,6 +6188,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   shippingRates<T extends Prisma.Store$shippingRatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$shippingRatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ShippingRatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   mailTexts<T extends Prisma.Store$mailTextsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailTextsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailTextPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   closedPeriods<T extends Prisma.Store$closedPeriodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$closedPeriodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ClosedPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  erasures<T extends Prisma.Store$erasuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$erasuresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ErasurePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5626,6 +6246,9 @@ export interface StoreFieldRefs {
   readonly orderMails: Prisma.FieldRef<"Store", 'String[]'>
   readonly mailReplyTo: Prisma.FieldRef<"Store", 'String'>
   readonly factorRequiredFrom: Prisma.FieldRef<"Store", 'DateTime'>
+  readonly bookkeepingYears: Prisma.FieldRef<"Store", 'Int'>
+  readonly keepsInvoiceAddresses: Prisma.FieldRef<"Store", 'Boolean'>
+  readonly closedAt: Prisma.FieldRef<"Store", 'DateTime'>
 }
     
 
@@ -6414,6 +7037,30 @@ export type Store$closedPeriodsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.ClosedPeriodScalarFieldEnum | Prisma.ClosedPeriodScalarFieldEnum[]
+}
+
+/**
+ * Store.erasures
+ */
+export type Store$erasuresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Erasure
+   */
+  select?: Prisma.ErasureSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Erasure
+   */
+  omit?: Prisma.ErasureOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ErasureInclude<ExtArgs> | null
+  where?: Prisma.ErasureWhereInput
+  orderBy?: Prisma.ErasureOrderByWithRelationInput | Prisma.ErasureOrderByWithRelationInput[]
+  cursor?: Prisma.ErasureWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ErasureScalarFieldEnum | Prisma.ErasureScalarFieldEnum[]
 }
 
 /**
