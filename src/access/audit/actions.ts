@@ -37,6 +37,7 @@ export const auditActions = {
   'payments.closed': t('Payments of a month closed'),
   'payments.reopened': t('Payments of a month opened again'),
   'customer.link-made': t('Sign-in link made for a customer'),
+  'customer.erased': t('Person erased'),
   'webhook.created': t('Webhook added'),
   'webhook.changed': t('Webhook changed'),
   'webhook.deleted': t('Webhook deleted'),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { registerRoutes, type ServicesOf } from '../server/json/json-routes.ts'
 import { accountRoutes } from './accounts.ts'
 import { applicationRoutes } from './applications.ts'
+import { erasureRoutes } from './erasure.ts'
 import { mailRoutes } from './mails.ts'
 import { namedOperatorRoutes } from './operators.ts'
 import { pictureRoutes } from './pictures.ts'
@@ -19,6 +20,7 @@ const plainRoutes = [
   ...switchRoutes,
   ...mailRoutes,
   ...pictureRoutes,
+  ...erasureRoutes,
 ]
 
 /** The JSON routes with which an operator runs the installation, and a merchant's programs manage one store. */

@@ -1,0 +1,233 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { namedObject, text } from '../../foundation/values/input.ts'
+import { INT32_MAX } from '../../foundation/values/int32.ts'
+import { type PersonData, readPerson } from '../../shop/erasure/data.ts'
+import { type Erased, type ErasureServices, erasePerson, rehearseErasure } from '../../shop/erasure/erase.ts'
+import { type Erasure, listErasures } from '../../shop/erasure/erasures.ts'
+import type { PersonNamed } from '../../shop/erasure/person.ts'
+import { actorOf, type CallerServices, requireOwner, storeCaller } from '../html/request.ts'
+import { id, operatorRoute, time } from '../html/route-groups.ts'
+import { type JsonCall, jsonBody, many, one, record } from '../server/json/json-routes.ts'
+import { pageQuery, wholeNumber } from '../server/json/parameters.ts'
+
+const records = z.array(z.looseObject({}))
+const numbers = z.array(id)
+
+const personData = record<PersonData>('PersonData')({
+  Customer: [
+    z
+      .looseObject({})
+      .nullable()
+      .describe('The customer, with all that is stored of the account but the password. Null: a guest.'),
+    (from) => from.customer,
+  ],
+  Orders: [records.describe('The orders of the person.'), (from) => from.orders],
+  Returns: [records.describe('The returns of these orders.'), (from) => from.returns],
+  GiftRegistries: [records.describe('The gift registries that go to the person.'), (from) => from.giftRegistries],
+  Notes: [
+    z
+      .array(z.strictObject({ Text: z.string(), Date: time }))
+      .describe('What the people of the shop have written down.'),
+    (from) => from.notes.map(({ text, writtenAt }) => ({ Text: text, Date: writtenAt.toISOString() })),
+  ],
+  Mails: [
+    z
+      .array(
+        z.strictObject({
+          Recipient: z.string(),
+          Subject: z.string(),
+          State: z.string(),
+          Date: time,
+          DateSent: time.nullable(),
+        }),
+      )
+      .describe('The newest 1,000 mails that were written to the person, as long as they are kept.'),
+    (from) =>
+      from.mails.map(({ recipient, subject, state, createdAt, sentAt }) => ({
+        Recipient: recipient,
+        Subject: subject,
+        State: state,
+        Date: createdAt.toISOString(),
+        DateSent: sentAt?.toISOString() ?? null,
+      })),
+  ],
+  SignIns: [
+    z
+      .array(z.strictObject({ Date: time, DateLastSeen: time, Address: z.string(), UserAgent: z.string() }))
+      .describe('The browsers in which the person is signed in.'),
+    (from) =>
+      from.signIns.map(({ createdAt, seenAt, address, userAgent }) => ({
+        Date: createdAt.toISOString(),
+        DateLastSeen: seenAt.toISOString(),
+        Address: address,
+        UserAgent: userAgent,
+      })),
+  ],
+  Applications: [
+    z
+      .array(z.strictObject({ Name: z.string(), Since: time, Reads: z.array(z.string()) }))
+      .describe('The applications that may read such records, and since when the store uses them.'),
+    (from) =>
+      from.applications.map(({ name, since, reads }) => ({ Name: name, Since: since.toISOString(), Reads: reads })),
+  ],
+})
+
+const erased = record<Erased>('Erased')({
+  Confirm: z.string().describe('What `POST …/erase` takes to erase just these records.'),
+  CustomerID: [id.nullable().describe('The number of the customer. Null: a guest.'), (from) => from.customerId],
+  Orders: [numbers.describe('The orders whose person is erased.'), (from) => [...from.records.Orders]],
+  Returns: [numbers.describe('The returns of these orders.'), (from) => [...from.records.RMA]],
+  GiftRegistries: [
+    numbers.describe('The gift registries that go to the person.'),
+    (from) => [...from.records.GiftRegistries],
+  ],
+  Unshipped: z.int().describe('How many of the orders have parcels that have not left: the addresses of these go too.'),
+  Counts: z.record(z.string(), z.int()).describe('How many rows are emptied or deleted, by kind.'),
+})
+
+const erasure = record<Erasure>('Erasure')({
+  Id: id.describe('The number of the erasure.'),
+  CustomerID: [id.nullable().describe('The number of the customer. Null: a guest.'), (from) => from.customerId],
+  Orders: [numbers.describe('The orders whose person was erased, the first 1,000.'), (from) => [...from.orders]],
+  Actor: z.string().describe('Who erased the person. Empty: the operator.'),
+  DateErased: [
+    time.nullable().describe('When the person was erased. Null: it waits for its turn.'),
+    (from) => from.erasedAt?.toISOString() ?? null,
+  ],
+  Counts: [
+    z.record(z.string(), z.int()).describe('How many rows were emptied or deleted, by kind.'),
+    (from) => from.counts,
+  ],
+})
+
+const dryQuery = {
+  dry: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false')
+    .describe('`true`: nothing is erased. The answer says what would be, and has the `Confirm` for it.'),
+}
+const guestQuery = {
+  email: text(254).optional().describe('The e-mail address of the guest’s orders.'),
+  phone: text(50)
+    .optional()
+    .describe('The telephone number of the guest’s orders, if there is no `email`; its digits count.'),
+  order: wholeNumber(1, INT32_MAX).optional().describe('An order of the guest, if there is neither.'),
+}
+
+function guestNamed({ email, phone, order }: z.output<ReturnType<typeof namedObject<typeof guestQuery>>>): PersonNamed {
+  if (email !== undefined) return { email }
+  if (phone !== undefined) return { phone }
+  if (order !== undefined) return { orderId: order }
+  throw new StoreFailure('missing-field', 'Name the guest by email, phone or order', { field: 'email' })
+}
+
+export interface PersonServices extends CallerServices, Pick<ErasureServices, 'files'> {
+  readonly config: { readonly archiveDir: string | null }
+}
+
+/** Only owners, who have just shown a password or passkey, and the operator. */
+const ofOwner = { roles: ['operator-key', 'merchant'], needs: [['People', 'write']], proof: true } as const
+
+const confirmation = jsonBody(
+  namedObject({ Confirm: text(100).optional().describe('What the dry run answered. A dry run takes none.') }),
+  { Confirm: '4a1c…' },
+  { isOptional: true },
+)
+
+async function dataOf(request: FastifyRequest, services: PersonServices, storeId: number, named: PersonNamed) {
+  requireOwner(request)
+  return readPerson(await storeCaller(request, services, storeId), named)
+}
+
+type EraseCall = Pick<
+  JsonCall<'id', { dry: 'true' | 'false' }, { Confirm?: string | undefined } | undefined, Erased>,
+  'request' | 'body' | 'query' | 'pending'
+>
+
+async function erase(call: EraseCall, services: PersonServices, storeId: number, named: PersonNamed): Promise<Erased> {
+  const { request, query, body, pending } = call
+  requireOwner(request)
+  const { files, config, secrets } = services
+  const erasing = { ...(await storeCaller(request, services, storeId)), secrets }
+  if (query.dry === 'true') return rehearseErasure(erasing, named)
+  const confirm = body()?.Confirm
+  if (confirm === undefined) {
+    throw new StoreFailure('missing-field', 'Confirm is missing: a dry run (?dry=true) answers it', {
+      field: 'Confirm',
+    })
+  }
+  const remember = pending((done: Erased) => done)
+  return erasePerson(erasing, { files, hasArchive: config.archiveDir !== null }, named, {
+    confirm,
+    actor: actorOf(request),
+    remember,
+  })
+}
+
+const erases = {
+  ...ofOwner,
+  body: confirmation,
+  answers: { 200: one('What was erased, or would be.', erased) },
+  refusals: [409],
+  storesAnswer: true,
+} as const
+const whatGoes =
+  'Name, addresses, e-mail, telephone and IP go from the records and from all that was written of them; amounts, goods, dates and numbers stay. It cannot be undone, and needs the `Confirm` of a dry run, which says what goes.'
+
+export const erasureRoutes = [
+  operatorRoute('GET /admin/stores/:id/customers/:customerId/data', {
+    ...ofOwner,
+    ids: { id: 'The store.', customerId: 'The customer.' },
+    id: 'readPerson',
+    summary: 'Read what is stored of a customer',
+    description:
+      'The customer, and the orders of the account and of guests with its e-mail address, with all that belongs to them.',
+    answers: { 200: one('What is stored.', personData) },
+    run: ({ request, ids }, services: PersonServices) =>
+      dataOf(request, services, ids.id, { customerId: ids.customerId }),
+  }),
+  operatorRoute('GET /admin/stores/:id/guests/data', {
+    ...ofOwner,
+    ids: { id: 'The store.' },
+    id: 'readGuest',
+    summary: 'Read what is stored of a guest',
+    description:
+      'The same of somebody without an account. Where a customer has the e-mail address or the order, it is that customer.',
+    query: namedObject(guestQuery),
+    answers: { 200: one('What is stored.', personData) },
+    run: ({ request, ids, query }, services: PersonServices) => dataOf(request, services, ids.id, guestNamed(query)),
+  }),
+  operatorRoute('POST /admin/stores/:id/customers/:customerId/erase', {
+    ...erases,
+    ids: { id: 'The store.', customerId: 'The customer.' },
+    id: 'erasePerson',
+    summary: 'Erase a customer',
+    description: `${whatGoes} Webhooks hear of it as \`Customer Erased\`.`,
+    query: namedObject(dryQuery),
+    run: ({ ids, ...call }, services: PersonServices) => erase(call, services, ids.id, { customerId: ids.customerId }),
+  }),
+  operatorRoute('POST /admin/stores/:id/guests/erase', {
+    ...erases,
+    ids: { id: 'The store.' },
+    id: 'eraseGuest',
+    summary: 'Erase a guest',
+    description: whatGoes,
+    query: namedObject({ ...dryQuery, ...guestQuery }),
+    run: ({ ids, ...call }, services: PersonServices) => erase(call, services, ids.id, guestNamed(call.query)),
+  }),
+  operatorRoute('GET /admin/stores/:id/erasures', {
+    ...ofOwner,
+    ids: { id: 'The store.' },
+    id: 'listErasures',
+    summary: 'List who was erased',
+    description: 'When, by whom and how much, without anything of the person.',
+    query: pageQuery,
+    answers: { 200: many('By descending id.', erasure) },
+    run: async ({ request, ids, query }, services: PersonServices) => {
+      requireOwner(request)
+      return listErasures(await storeCaller(request, services, ids.id), query)
+    },
+  }),
+]

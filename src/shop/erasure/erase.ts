@@ -1,0 +1,227 @@
+import { DateTime } from 'luxon'
+import { type Actor, recordAudit } from '../../access/audit/audit.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { inChange } from '../../engine/changing/change.ts'
+import type { Remember } from '../../engine/changing/idempotency.ts'
+import { updateRows } from '../../engine/changing/update-rows.ts'
+import { lockRecords, storeLists } from '../../engine/changing/write.ts'
+import { tableLists } from '../../engine/definition/fields.ts'
+import { execute, queryRows } from '../../foundation/database/client.ts'
+import { anyOf } from '../../foundation/database/sql.ts'
+import type { Files } from '../../foundation/files/files.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { isOneOf } from '../../foundation/values/secrets.ts'
+import { filesOfPicture, NAME } from '../pictures/pictures.ts'
+import { resourceNamed } from '../registry.ts'
+import { holdsStock } from '../resources/orders/statuses.ts'
+import { type Counts, type Erasing, eraseCopies, readHistory } from './copies.ts'
+import { findPerson, type Person, type PersonNamed, type Records, readRecords } from './person.ts'
+import { emptyStored, isErased, services } from './personal.ts'
+
+interface Confirmation {
+  /** What a dry run gave. */
+  readonly confirm: string
+  readonly actor: Actor
+  readonly remember?: Remember<Erased> | undefined
+}
+
+export interface ErasureServices {
+  readonly files: Files
+  /** Whether there is an archive, whose files are searched afterwards. */
+  readonly hasArchive: boolean
+}
+
+/** What an erasure leaves nothing of, or would. */
+export interface Erased {
+  readonly customerId: number | null
+  readonly records: Records
+  readonly counts: Counts
+  /** Orders with parcels that have not left: their addresses go too. */
+  readonly unshipped: number
+  /** What a dry run gives, and the erasure of just these records takes. */
+  readonly confirm: string
+}
+
+/** Carries the result of a dry run out of its transaction, which is undone. */
+class DryRun extends Error {
+  readonly erased: Erased
+  constructor(erased: Erased) {
+    super('A dry run ends here')
+    this.erased = erased
+  }
+}
+
+/** Says what the erasure of a person would leave nothing of: it is made, and undone. Throws as `findPerson` does. */
+export async function rehearseErasure(erasing: Erasing, named: PersonNamed): Promise<Erased> {
+  const rehearsed = inChange(erasing, async (tx) => {
+    const person = await findPerson(tx, named)
+    throw new DryRun(await erase({ ...tx, secrets: erasing.secrets }, person))
+  })
+  return rehearsed.catch((error) => {
+    if (error instanceof DryRun) return error.erased
+    throw error
+  })
+}
+
+/**
+ * Erases a person in one transaction: from the records, from all copies, and from what others wrote of the person. Notifications that wait
+ * go out emptied. Raises Customer Erased. Throws a 409 where other records would go by now. Throws as
+ * `findPerson` does.
+ */
+export async function erasePerson(
+  erasing: Erasing,
+  services: ErasureServices,
+  named: PersonNamed,
+  { confirm, actor, remember }: Confirmation,
+): Promise<Erased> {
+  const steps = async (tx: Caller) => {
+    const own = { ...tx, secrets: erasing.secrets }
+    const person = await findPerson(own, named)
+    if (!isOneOf(confirm, erasing.secrets.lookups(confirmed(own, person)))) {
+      const message = 'Confirm must be what a dry run gave, and the records are others by now. Look at them again'
+      throw new StoreFailure('invalid-state', message, { field: 'Confirm' })
+    }
+    const { pictures, ...erased } = await erase(own, person)
+    await note(own, services, person, erased.counts, actor)
+    // Last, because a file does not come back with what is undone.
+    for (const name of pictures)
+      for (const path of filesOfPicture(own.store.id, name)) await services.files.remove(path)
+    return erased
+  }
+  return inChange(erasing, steps, remember)
+}
+
+function confirmed({ store }: Erasing, { customerId, records }: Person): string {
+  return `erasure ${JSON.stringify([store.id, customerId, services.map((service) => records[service])])}`
+}
+
+async function erase(erasing: Erasing, person: Person): Promise<Erased & { readonly pictures: readonly string[] }> {
+  const { customerId, records } = person
+  const history = await readHistory(erasing, person)
+  const unshipped = await countUnshipped(erasing, records)
+  const named = await picturesOf(erasing, records)
+  await keepAddresses(erasing, records)
+  for (const service of services) await eraseRecords(erasing, service, person)
+  const copies = await eraseCopies(erasing, person, history)
+  const pictures = await removeUnused(erasing, named)
+  const counts = { ...countsOf(records), ...copies, Pictures: pictures.length }
+  return {
+    customerId,
+    records,
+    counts,
+    unshipped,
+    pictures,
+    confirm: erasing.secrets.lookup(confirmed(erasing, person)),
+  }
+}
+
+function countsOf(records: Records): Counts {
+  return Object.fromEntries(services.map((service) => [service, records[service].length]))
+}
+
+async function countUnshipped({ db, store }: Erasing, { Orders }: Records): Promise<number> {
+  const waiting = await queryRows<{ statusId: number }>(db)`
+    SELECT "statusId" FROM "Order" WHERE "storeId" = ${store.id}::int AND "id" = ${anyOf(Orders)} AND "fulfilment" IN ('waiting', 'part')`
+  return waiting.filter(({ statusId }) => holdsStock(statusId)).length
+}
+
+/** Records that are in memory at a time. */
+const LOCKED_MAX = 100
+
+/** Empties the records of a service, under their locks. */
+async function eraseRecords(erasing: Erasing, service: keyof Records, { records, words }: Person): Promise<void> {
+  const resource = resourceNamed(service)
+  const lists = tableLists(resource.fields).map(({ name }) => name)
+  for (let first = 0; first < records[service].length; first += LOCKED_MAX) {
+    const locked = await lockRecords(erasing, resource, records[service].slice(first, first + LOCKED_MAX), lists)
+    const changes = [...(locked?.stored ?? [])].map(([id, before]) => {
+      const after = emptyStored(resource, before, words)
+      // Programs that ask for what has changed find it.
+      const updatedAt = new Date(
+        Math.max(erasing.now().getTime(), Date.parse(String(before.row.updatedAt))),
+      ).toISOString()
+      return { id, before, after: { ...after, row: { ...after.row, updatedAt, updatedBy: erasing.actor } } }
+    })
+    await updateRows(
+      erasing,
+      resource,
+      changes.map(({ before, after }) => ({ before: before.row, after: after.row })),
+    )
+    await storeLists(erasing, resource, changes)
+  }
+}
+
+/** Keeps the billing addresses of orders until the bookkeeping years end, where the store has to. */
+async function keepAddresses(erasing: Erasing, { Orders }: Records): Promise<void> {
+  const { db, store } = erasing
+  const where = { id: store.id }
+  const { bookkeepingYears: years, keepsInvoiceAddresses } = await db.store.findUniqueOrThrow({ where })
+  if (!keepsInvoiceAddresses) return
+  const dates = await db.order.findMany({
+    where: { storeId: store.id, id: { in: [...Orders] } },
+    select: { id: true, orderDate: true, statusId: true },
+  })
+  const invoiced = new Map(
+    dates.filter(({ statusId }) => holdsStock(statusId)).map(({ id, orderDate }) => [id, orderDate]),
+  )
+  for await (const order of readRecords(erasing, resourceNamed('Orders'), [...invoiced.keys()])) {
+    const orderId = Number(order.OrderID)
+    const placed = DateTime.fromJSDate(invoiced.get(orderId) as Date, { zone: store.timeZone })
+    const until = placed
+      .plus({ years: years + 1 })
+      .startOf('year')
+      .toJSDate()
+    const billing = Object.entries(order).filter(
+      ([name]) => name.startsWith('Billing') && (isErased(`Orders.${name}`) || name === 'BillingCountry'),
+    )
+    if (until > erasing.now()) {
+      const data = { storeId: store.id, orderId, address: Object.fromEntries(billing), until }
+      await db.invoiceAddress.createMany({ data: [data], skipDuplicates: true })
+    }
+  }
+}
+
+/** The names of the pictures that the records say. */
+async function picturesOf(erasing: Erasing, records: Records): Promise<string[]> {
+  const names = new Set<string>()
+  for (const service of services) {
+    for await (const record of readRecords(erasing, resourceNamed(service), records[service])) {
+      for (const [, store, name] of JSON.stringify(record).matchAll(new RegExp(NAME, 'g')))
+        if (store === String(erasing.store.id) && name !== undefined) names.add(name)
+    }
+  }
+  return [...names]
+}
+
+/** Deletes those of the pictures that nothing says any more, and returns their names. */
+async function removeUnused({ db, store }: Erasing, names: readonly string[]): Promise<string[]> {
+  const gone = await queryRows<{ name: string }>(db)`
+    DELETE FROM "Picture" WHERE "storeId" = ${store.id}::int AND "name" = ANY (${names}::text[])
+      AND NOT "isPictureUsed"("storeId", "name") RETURNING "name"`
+  return gone.map(({ name }) => name)
+}
+
+/** Notes that the person was erased, without anything of the person, and tells those who ask for it. */
+async function note(erasing: Erasing, { hasArchive }: ErasureServices, person: Person, counts: Counts, actor: Actor) {
+  const { db, store, now, secrets } = erasing
+  const { customerId, records, words } = person
+  const erasure = await db.erasure.create({
+    data: {
+      storeId: store.id,
+      actorKind: actor.kind,
+      actor: actor.name,
+      createdAt: now(),
+      erasedAt: now(),
+      customerId,
+      counts,
+      wordsSealed: hasArchive ? secrets.seal(JSON.stringify(words)) : null,
+    },
+  })
+  for (const service of services) {
+    await execute(db)`
+      INSERT INTO "ErasedRecord" ("storeId", "service", "recordId", "erasureId")
+      SELECT ${store.id}::int, ${service}, unnest(${records[service]}::int[]), ${erasure.id}::int ON CONFLICT DO NOTHING`
+  }
+  const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
+  await recordAudit(db, now, { actor, action: 'customer.erased', target, storeId: store.id, details: counts })
+}

@@ -1,0 +1,157 @@
+import type { Caller } from '../../engine/caller.ts'
+import type { Reader, Selected } from '../../engine/definition/reader.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
+import type { Document } from '../../engine/definition/stored-row.ts'
+import { queryRows } from '../../foundation/database/client.ts'
+import { anyOfFew, identifier, type Sql, sql } from '../../foundation/database/sql.ts'
+import { emailForms } from '../../foundation/values/email.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { resourceNamed } from '../registry.ts'
+import { type services, takeWords } from './personal.ts'
+import { Words } from './words.ts'
+
+/** Who is meant: a customer, or a guest by what an order has. */
+export type PersonNamed =
+  | { readonly customerId: number }
+  | { readonly email: string }
+  | { readonly phone: string }
+  | { readonly orderId: number }
+
+type Service = (typeof services)[number]
+
+/** The numbers of a person's records. */
+export type Records = Readonly<Record<Service, readonly number[]>>
+
+export interface Person {
+  /** Null: a guest. */
+  readonly customerId: number | null
+  readonly records: Records
+  /** By which texts of others tell of the person. */
+  readonly words: Words
+}
+
+/** Records of a service that one person may have. */
+const RECORDS_MAX = 2_000
+
+/**
+ * Finds a person's records: of a customer, the account, its orders and those of guests with its e-mail address; of a guest, all orders of
+ * guests with the e-mail address or telephone number; then their returns, and the gift registries that go to their names. Throws for
+ * nobody (404), and for more than 2,000 records of a service (409).
+ */
+export async function findPerson(caller: Caller, named: PersonNamed): Promise<Person> {
+  const { customerId, email, orders } = await findOrders(caller, named)
+  const words = new Words()
+  const known = { Customers: customerId === null ? [] : [customerId], Orders: orders }
+  for (const service of ['Customers', 'Orders'] as const) await takeFrom(caller, service, known[service], words)
+  if (email !== '') words.add('Email', email, true)
+  const RMA = await idsIn(
+    caller,
+    sql`SELECT "id" FROM "Rma" WHERE "storeId" = ${caller.store.id}::int AND "orderId" = ${anyOfFew(orders)}`,
+  )
+  const GiftRegistries = await idsIn(caller, registriesOf(caller, words))
+  await takeFrom(caller, 'GiftRegistries', GiftRegistries, words)
+  return { customerId, records: { ...known, RMA, GiftRegistries }, words }
+}
+
+async function findOrders(caller: Caller, named: PersonNamed) {
+  const { db, store } = caller
+  const own = sql`"storeId" = ${store.id}::int`
+  const ofGuests = (where: Sql) =>
+    idsIn(caller, sql`SELECT "id" FROM "Order" WHERE ${own} AND "customerId" IS NULL AND ${where}`)
+  const byEmail = (email: string) =>
+    ofGuests(sql`lower("billingEmail") = ANY (ARRAY (SELECT lower(unnest(${emailForms(email)}::text[]))))`)
+  const ofCustomer = async (customer: { id: number; email: string | null }) => {
+    const { id: customerId } = customer
+    const email = customer.email ?? ''
+    const orders = await idsIn(caller, sql`SELECT "id" FROM "Order" WHERE ${own} AND "customerId" = ${customerId}::int`)
+    return { customerId, email, orders: bounded([...orders, ...(email === '' ? [] : await byEmail(email))]) }
+  }
+  const customerBy = async (where: Sql) => {
+    const [found] = await queryRows<{ id: number; email: string | null }>(
+      db,
+    )`SELECT "id", "email" FROM "Customer" WHERE ${own} AND ${where} LIMIT 1`
+    return found
+  }
+  const customer = (id: number) => customerBy(sql`"id" = ${id}::int`)
+  if ('customerId' in named) {
+    const found = await customer(named.customerId)
+    if (found === undefined)
+      throw new StoreFailure('not-found', `No customer has the id ${named.customerId}`, { field: 'customerId' })
+    return ofCustomer(found)
+  }
+  if ('orderId' in named) {
+    const where = { storeId: store.id, id: named.orderId }
+    const order = await db.order.findFirst({ where, select: { id: true, customerId: true, billingEmail: true } })
+    if (order === null) throw new StoreFailure('not-found', `No order has the id ${named.orderId}`, { field: 'order' })
+    const found = order.customerId === null ? undefined : await customer(order.customerId)
+    if (found !== undefined) return ofCustomer(found)
+    if (order.billingEmail === '') return { customerId: null, email: '', orders: [order.id] }
+    return findOrders(caller, { email: order.billingEmail })
+  }
+  if ('email' in named) {
+    const { email } = named
+    const found = await customerBy(
+      sql`lower("email") = ANY (ARRAY (SELECT lower(unnest(${emailForms(email)}::text[]))))`,
+    )
+    if (found !== undefined) return ofCustomer(found)
+    return { customerId: null, email, orders: someOf(await byEmail(email), 'email') }
+  }
+  const digits = sql`regexp_replace("details"->>'BillingPhoneNumber', '\\D', '', 'g')`
+  const orders = await ofGuests(sql`${digits} = ${named.phone.replace(/\D/g, '')}`)
+  return { customerId: null, email: '', orders: someOf(orders, 'phone') }
+}
+
+function someOf(orders: number[], field: string): number[] {
+  if (orders.length > 0) return bounded(orders)
+  throw new StoreFailure('not-found', `No customer and no order of a guest has this ${field}`, { field })
+}
+
+function bounded(orders: number[]): number[] {
+  if (orders.length <= RECORDS_MAX) return orders
+  throw new StoreFailure(
+    'limit-reached',
+    `The person has ${orders.length} orders. At most ${RECORDS_MAX} can be handled together`,
+  )
+}
+
+async function idsIn({ db }: Caller, select: Sql): Promise<number[]> {
+  return (await queryRows<{ id: number }>(db)`${select} ORDER BY "id"`).map(({ id }) => id)
+}
+
+/** Registries name no customer: one is a person's if its address has the name, and the street or telephone number. */
+function registriesOf({ store }: Caller, words: Words): Sql {
+  const address = sql`"details"->'CustomerAddressBook'`
+  const { names, shared } = words
+  const is = (name: string, among: readonly string[]) => sql`lower(${address}->>${name}) = ANY (${among}::text[])`
+  return sql`SELECT "id" FROM "GiftRegistry" WHERE "storeId" = ${store.id}::int
+    AND ${is(
+      'FirstName',
+      names.map(([first]) => first),
+    )} AND ${is(
+      'LastName',
+      names.map(([, last]) => last),
+    )}
+    AND (${is('Address1', shared)} OR ${is('PhoneNumber', shared)})`
+}
+
+async function takeFrom(caller: Caller, service: Service, ids: readonly number[], words: Words): Promise<void> {
+  for await (const record of readRecords(caller, resourceNamed(service), ids)) takeWords(service, record, words)
+}
+
+const PAGE_RECORDS = 200
+
+/** Reads records with all that is stored of them, by ascending id. */
+export async function* readRecords(
+  { db, store }: Caller,
+  { table, wholeReader, privateReader }: Resource,
+  ids: readonly number[],
+): AsyncGenerator<Document> {
+  for (let first = 0; first < ids.length; first += PAGE_RECORDS) {
+    const rows = await queryRows<{ record: string; private: string }>(db)`
+      SELECT ${wholeReader.select}::text AS "record", ${privateReader.select}::text AS "private"
+      FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
+      WHERE t."storeId" = ${store.id}::int AND t."id" = ${anyOfFew(ids.slice(first, first + PAGE_RECORDS))} ORDER BY t."id"`
+    const read = ({ compose }: Reader, row: string) => JSON.parse(compose(JSON.parse(row) as Selected)) as Document
+    for (const row of rows) yield { ...read(wholeReader, row.record), ...read(privateReader, row.private) }
+  }
+}
