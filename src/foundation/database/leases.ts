@@ -34,6 +34,8 @@ export const leases = {
   csvApplying: { table: 'CsvImport', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
   /** Filling or emptying a test store. Filling holds the row besides. */
   testStore: { table: 'TestStore', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
+  /** Erasing a person who waits for it, or searching the archive for one. A minute is less than the longest transaction. */
+  erasure: { table: 'Erasure', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 300_000 },
   /** A request with an Idempotency-Key. Its first holder inserts the row; renewed with each stored answer. */
   idempotencyKey: { table: 'IdempotencyKey', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
   /** Being counted as a process. The column has the beginning, by the clock of PostgreSQL, so the statements are in shared-buckets.ts. */

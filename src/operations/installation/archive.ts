@@ -49,14 +49,15 @@ export function archivedSweep(services: ArchiveServices, days: number | null, ta
 }
 
 /**
- * Runs `work` unless another process does. The lock ends with the connection. Where that is lost during the work, two processes may
- * archive the same rows; each deletes only what is in its own files.
+ * Runs `work` on the files unless another process does, and returns whether it ran. The lock ends with the connection. Where that is lost
+ * during the work, two processes may archive the same rows; each deletes only what is in its own files.
  */
-function ifAlone(url: string, work: () => Promise<void>): Promise<void> {
+export function ifAlone(url: string, work: () => Promise<void>): Promise<boolean> {
   return withConnection(url, async (client) => {
     await client.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0')
     const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [locks.archive])
     if (rows[0].isOurs) await work()
+    return rows[0].isOurs
   })
 }
 

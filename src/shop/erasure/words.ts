@@ -23,13 +23,16 @@ export class Words {
   readonly #names = new Map<string, Name>()
   /** Everything of the person, in lower case. */
   readonly #all = new Set<string>()
+  /** What follows from the words, as long as none is added. */
   #pattern: RegExp | undefined
+  #forms: Readonly<Record<'log' | 'text', readonly string[]>> | undefined
 
   /** Adds the text of a member; `isSought`: which is looked for by itself. */
   add(name: string, text: string, isSought: boolean): void {
     const word = text.trim().toLowerCase()
     if (word === '') return
     this.#pattern = undefined
+    this.#forms = undefined
     this.#all.add(word)
     if (!isSought || word.length < SOUGHT_LENGTH_MIN || /(First|Last)Name$/.test(name)) return
     const isAddress = word.includes('@')
@@ -38,6 +41,8 @@ export class Words {
 
   /** Adds the names in a record: those that begin alike belong to one person. */
   addNames(record: object): void {
+    this.#forms = undefined
+    this.#pattern = undefined
     for (const [name, first] of Object.entries(record)) {
       const last = name.endsWith('FirstName') && (record as Record<string, unknown>)[name.replace(/First/, 'Last')]
       if (typeof first !== 'string' || typeof last !== 'string' || first.trim() === '' || last.trim() === '') continue
@@ -76,12 +81,17 @@ export class Words {
     return words
   }
 
+  #sought(isLog: boolean): readonly string[] {
+    const identifying = () => [...this.#identifying].flatMap(formsOf)
+    this.#forms ??= { text: identifying(), log: [...identifying(), ...this.shared.flatMap(formsOf)] }
+    return this.#forms[isLog ? 'log' : 'text']
+  }
+
   /** Whether a text in SQL tells of the person; `isLog`: also by what a household shares. */
   condition(text: Sql, isLog: boolean): Sql {
-    const sought = [...this.#identifying, ...(isLog ? this.#shared : [])].flatMap(formsOf)
     const like = (words: readonly string[]) => words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`)
     const lower = sql`lower(${text})`
-    const alternatives = [sql`${lower} LIKE ANY (ARRAY (SELECT lower(unnest(${like(sought)}::text[]))))`]
+    const alternatives = [sql`${lower} LIKE ANY (ARRAY (SELECT lower(unnest(${like(this.#sought(isLog))}::text[]))))`]
     for (const pair of this.#names.values()) {
       const quoted = like(pair.map((name) => JSON.stringify(name)))
       alternatives.push(sql`${lower} LIKE ALL (ARRAY (SELECT lower(unnest(${quoted}::text[]))))`)
@@ -92,9 +102,8 @@ export class Words {
   /** The same of a text here. */
   isIn(text: string, isLog: boolean): boolean {
     const lower = text.toLowerCase()
-    const sought = [...this.#identifying, ...(isLog ? this.#shared : [])].flatMap(formsOf)
     const isPair = (pair: readonly string[]) => pair.every((name) => lower.includes(JSON.stringify(name)))
-    return sought.some((word) => lower.includes(word)) || this.#names.values().some(isPair)
+    return this.#sought(isLog).some((word) => lower.includes(word)) || this.#names.values().some(isPair)
   }
 
   /** Takes the person out of a text, JSON or not, in which `isIn` has found one. Rows of a list are looked at one by one. */
@@ -111,7 +120,7 @@ export class Words {
 
   /** Takes what is sought out of a text that is kept. */
   without(text: string): string {
-    this.#pattern ??= patternOf([...this.#identifying, ...this.#shared].flatMap(formsOf))
+    this.#pattern ??= patternOf(this.#sought(true))
     return text.replace(this.#pattern, ERASED)
   }
 
