@@ -24,6 +24,7 @@ test('POST /admin/applications answers 201 with a new key pair; without Privileg
     DatePrivateKeyBrought: null,
     OpenToMerchants: true,
     CallBackURL: null,
+    Erasures: false,
     RedirectURIs: [],
     Privileges: null,
     Throttle: null,
