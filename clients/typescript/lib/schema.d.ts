@@ -2697,7 +2697,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Erased
-         * @description Occurs when a customer is erased: nothing of the person is left. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record has its number alone. The conventions say how it is signed.
+         * @description Occurs when a customer is erased: nothing of the person is left. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCustomerErased"];
         delete?: never;
@@ -2757,7 +2757,7 @@ export interface webhooks {
         put?: never;
         /**
          * A person was erased in a store
-         * @description Sent to the CallBackURL of an application that asks for it by `Erasures` and may read customers or orders. Delete what you have of the person. It comes until it is answered with 200, ten times at most, also where the store has removed the application meanwhile. Signed as webhooks are, with the application’s callback secret.
+         * @description Sent to the CallBackURL of an application that asks for it by `Erasures` and may read customers or orders. Delete what you have of the person. The store may have removed the application meanwhile. Signed as webhooks are, with the application’s callback secret.
          */
         post: operations["receiveRedact"];
         delete?: never;
@@ -6500,9 +6500,9 @@ export interface components {
             Action: "REDACT";
             /** @description The secure address of the store, for the header SecureURL. */
             SecureURL: string;
-            /** @description The customer who was erased. 0: a guest, with the orders alone. */
+            /** @description The customer. 0: a guest, known by the orders alone. */
             CustomerID: number;
-            /** @description The orders of the person, which the store keeps without name and address. More come in further callbacks. */
+            /** @description The orders of the person. More come in further callbacks. */
             OrderIDs: number[];
         };
         Refund: {
@@ -15013,12 +15013,20 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is done. */
+            /** @description Agrees, if it comes whole within 10 seconds and has at most 64 kB. The body may be empty. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uri
+                         * @description A page of the application, by http or https, that opens for the merchant.
+                         */
+                        PostBackURL?: string;
+                    };
+                };
             };
         };
     };

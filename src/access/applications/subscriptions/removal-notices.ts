@@ -33,7 +33,7 @@ export type RemovalNoticeServices = DataServices &
 
 /**
  * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
- * subscribes to it again, or the last attempt fails; and sends the REDACT callbacks of redactions.ts, until the application answers
+ * subscribes to it again, or the last attempt fails; and sends the REDACT callbacks of erasures (redactions.ts), until the application answers
  * 200 or the last attempt fails. Any number of processes may run this on one database.
  */
 export function createRemovalNotices(

@@ -1,8 +1,8 @@
-import { ORDERS_MAX } from '../../../access/applications/subscriptions/redactions.ts'
 import { type EventKind, eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
 import { MEMBERS_LENGTH_MAX, namesMembers } from '../../../shop/webhooks/members.ts'
 import { bodyType, resourceOf } from '../../../shop/webhooks/notified.ts'
+import { redactionMembers } from '../../../shop/webhooks/redactions.ts'
 import { sampleOf } from '../../../shop/webhooks/samples.ts'
 import {
   closedObject,
@@ -105,20 +105,9 @@ const callbackMembers = {
 
 const callbackSchema = closedObject(callbackMembers, 'A store is about to use an application, or to end that.')
 
-const redactionSchema = closedObject(
-  {
-    ...callbackMembers,
-    Action: { type: 'string', const: 'REDACT', description: 'What has happened.' },
-    CustomerID: { type: 'integer', minimum: 0, description: 'The customer. 0: a guest, known by the orders alone.' },
-    OrderIDs: {
-      type: 'array',
-      items: { type: 'integer', minimum: 1 },
-      maxItems: ORDERS_MAX,
-      description: 'The orders of the person. More come in further callbacks.',
-    },
-  },
-  'A person was erased in a store.',
-)
+const action = { type: 'string', const: 'REDACT', description: 'What has happened.' }
+const redaction = { ...callbackMembers, Action: action, ...redactionMembers }
+const redactionSchema = closedObject(redaction, 'A person was erased in a store.')
 
 const callbackTexts = {
   AUTHORIZE: [

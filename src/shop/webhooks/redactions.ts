@@ -1,10 +1,21 @@
-import type { Privileges } from '../../../engine/caller.ts'
-import { type DataServices, queryRows, type Transaction } from '../../../foundation/database/client.ts'
-import { allows, bothOf } from '../privileges.ts'
-import { callbackText, newMessageId } from './callback.ts'
+import { allows, bothOf } from '../../access/applications/privileges.ts'
+import { callbackText, newMessageId } from '../../access/applications/subscriptions/callback.ts'
+import type { Privileges } from '../../engine/caller.ts'
+import { type DataServices, queryRows, type Transaction } from '../../foundation/database/client.ts'
 
 /** The most orders that one callback names. */
-export const ORDERS_MAX = 1_000
+const ORDERS_MAX = 1_000
+
+/** JSON schemas of the members of a REDACT behind those of every callback. */
+export const redactionMembers = {
+  CustomerID: { type: 'integer', minimum: 0, description: 'The customer. 0: a guest, known by the orders alone.' },
+  OrderIDs: {
+    type: 'array',
+    items: { type: 'integer', minimum: 1 },
+    maxItems: ORDERS_MAX,
+    description: 'The orders of the person. More come in further callbacks.',
+  },
+}
 
 type Listener = Readonly<
   Record<'publicKey' | 'url' | 'tokenSealed' | 'secureUrl', string> &
