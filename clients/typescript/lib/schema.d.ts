@@ -2686,6 +2686,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "Customer Erased": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Notification: Customer Erased
+         * @description Occurs when a customer is erased: nothing of the person is left. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
+         */
+        post: operations["receiveCustomerErased"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     AUTHORIZE: {
         parameters: {
             query?: never;
@@ -2720,6 +2740,26 @@ export interface webhooks {
          * @description Sent to the application’s CallBackURL before a store’s subscription ends. Signed as webhooks are, with the application’s callback secret.
          */
         post: operations["receiveRemove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    REDACT: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person was erased in a store
+         * @description Sent to the CallBackURL of an application that asks for it by `Erasures` and may read customers or orders. Delete what you have of the person. The store may have removed the application meanwhile. Signed as webhooks are, with the application’s callback secret.
+         */
+        post: operations["receiveRedact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4071,8 +4111,8 @@ export interface components {
             readonly DateDue: components["schemas"]["LocalTime"];
             /** @description The time at which the delivery succeeded or failed for good; empty: it is pending. In the form `yyyy-mm-ddThh:mm:ss`. Maintained by the store; ignored in requests. */
             readonly DateEnded: components["schemas"]["LocalTime"];
-            /** @description The record as it was when the event happened, with every member that reads have. */
-            Record: components["schemas"]["Customer"] | components["schemas"]["Order"] | components["schemas"]["Product"] | components["schemas"]["RMA"] | components["schemas"]["Category"] | components["schemas"]["Manufacturer"] | components["schemas"]["Distributor"] | components["schemas"]["CustomerGroup"] | components["schemas"]["GiftRegistry"];
+            /** @description The record as it was when the event happened, with every member that reads have; of Customer Erased the number alone. */
+            Record: components["schemas"]["Customer"] | components["schemas"]["Order"] | components["schemas"]["Product"] | components["schemas"]["RMA"] | components["schemas"]["Category"] | components["schemas"]["Manufacturer"] | components["schemas"]["Distributor"] | components["schemas"]["CustomerGroup"] | components["schemas"]["GiftRegistry"] | components["schemas"]["ErasedCustomer"];
             /** @description The last attempts, the newest first; at most 100. */
             readonly AttemptList: components["schemas"]["Attempt"][];
         };
@@ -4328,6 +4368,14 @@ export interface components {
             /** @description The location of the file: a path or an address. */
             FilePath?: string;
         };
+        /** @description What is left of a customer that was erased. */
+        ErasedCustomer: {
+            /**
+             * Format: int32
+             * @description The number of the customer, by which orders name it.
+             */
+            readonly CustomerID: number;
+        };
         /**
          * @description Why something was refused, for programs to decide by. Later versions may add codes.
          * @enum {string}
@@ -4344,7 +4392,7 @@ export interface components {
          * Format: int32
          * @enum {integer}
          */
-        EventType: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28;
+        EventType: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29;
         ExternalId: {
             /**
              * Format: int32
@@ -4422,8 +4470,8 @@ export interface components {
             readonly DateCreated: components["schemas"]["LocalTime"];
             /** @description The members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Only the kinds whose EventName ends in Changed, except Product Stock Changed, have it; events from before members were named do not. Maintained by the store; ignored in requests. */
             readonly Changed?: string;
-            /** @description The record as it was when the event happened, with every member that reads have. */
-            Record: components["schemas"]["Customer"] | components["schemas"]["Order"] | components["schemas"]["Product"] | components["schemas"]["RMA"] | components["schemas"]["Category"] | components["schemas"]["Manufacturer"] | components["schemas"]["Distributor"] | components["schemas"]["CustomerGroup"] | components["schemas"]["GiftRegistry"];
+            /** @description The record as it was when the event happened, with every member that reads have; of Customer Erased the number alone. */
+            Record: components["schemas"]["Customer"] | components["schemas"]["Order"] | components["schemas"]["Product"] | components["schemas"]["RMA"] | components["schemas"]["Category"] | components["schemas"]["Manufacturer"] | components["schemas"]["Distributor"] | components["schemas"]["CustomerGroup"] | components["schemas"]["GiftRegistry"] | components["schemas"]["ErasedCustomer"];
         };
         /** @description A list of products that somebody wishes for an occasion, with the address where the gifts go. */
         GiftRegistry: {
@@ -6436,6 +6484,26 @@ export interface components {
             ItemAvailability: string;
             /** @description How many there are. Only for applications with the privilege Products: read. */
             ItemUnitStock?: components["schemas"]["Decimal"];
+        };
+        /** @description A person was erased in a store. */
+        Redaction: {
+            /** @description The public key of the application. */
+            PublicKey: string;
+            /** @description When it was sent: month, day, year and time in New York, whatever the store’s zone. */
+            TimeStamp: string;
+            /** @description The token of the subscription, for the header Token of requests. */
+            TokenKey: string;
+            /**
+             * @description What has happened.
+             * @constant
+             */
+            Action: "REDACT";
+            /** @description The secure address of the store, for the header SecureURL. */
+            SecureURL: string;
+            /** @description The customer. 0: a guest, known by the orders alone. */
+            CustomerID: number;
+            /** @description The orders of the person. More come in further callbacks. */
+            OrderIDs: number[];
         };
         Refund: {
             /**
@@ -13816,7 +13884,7 @@ export interface operations {
                 /** @description The maximum number of events on the page; of a lenient request more than 500 counts as 500. */
                 limit?: number;
                 /** @description Only one kind of event, by its number from `GET /Webhooks/Events`. Given several times or as a comma list, at most 100: any of the values. */
-                eventtype?: (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28) | (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28)[];
+                eventtype?: (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29) | (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29)[];
                 /** @description Only events of records with this number (`RecordID`); with `eventtype`, of one record. */
                 record?: number;
                 /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
@@ -14818,6 +14886,39 @@ export interface operations {
             };
         };
     };
+    receiveCustomerErased: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same in every retry, and different for every message. */
+                "webhook-id": string;
+                /** @description The second of this try, in Unix time. */
+                "webhook-timestamp": number;
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
+                "webhook-signature": string;
+                /** @description The `EventName`. */
+                "webhook-event": "Customer Erased";
+                /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
+                "webhook-sequence": number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasedCustomer"][];
+            };
+        };
+        responses: {
+            /** @description Ends the delivery, if it comes within 15 seconds. The body is ignored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     receiveAuthorize: {
         parameters: {
             query?: never;
@@ -14872,6 +14973,43 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Callback"];
+            };
+        };
+        responses: {
+            /** @description Agrees, if it comes whole within 10 seconds and has at most 64 kB. The body may be empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uri
+                         * @description A page of the application, by http or https, that opens for the merchant.
+                         */
+                        PostBackURL?: string;
+                    };
+                };
+            };
+        };
+    };
+    receiveRedact: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same in every retry, and different for every message. */
+                "webhook-id": string;
+                /** @description The second of this try, in Unix time. */
+                "webhook-timestamp": number;
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Redaction"];
             };
         };
         responses: {

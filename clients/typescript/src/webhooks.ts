@@ -1,6 +1,6 @@
 import type { components, webhooks } from '../lib/schema.d.ts'
 
-type EventName = Exclude<keyof webhooks, 'AUTHORIZE' | 'REMOVE'>
+type EventName = Exclude<keyof webhooks, 'AUTHORIZE' | 'REMOVE' | 'REDACT'>
 
 type RecordsOf<Name extends EventName> = webhooks[Name]['post']['requestBody']['content']['application/json']
 
@@ -15,13 +15,13 @@ export type Notification = {
     readonly sequence: number
     /** The members that took other values, where the kind of event says so. */
     readonly changed: readonly string[]
-    /** As it was right after the change. */
+    /** As it was right after the change; of Customer Erased the number alone. */
     readonly record: RecordsOf<Name>[number]
   }
 }[EventName]
 
-/** A store is about to use the application, or to end that. */
-export type Callback = components['schemas']['Callback']
+/** A store is about to use the application, or to end that; with the Action REDACT, a person was erased in it. */
+export type Callback = components['schemas']['Callback'] | components['schemas']['Redaction']
 
 export interface ReceivedRequest {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>

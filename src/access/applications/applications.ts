@@ -95,19 +95,20 @@ export function newApplicationColumns(
   { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ) {
   const { Name: name, Kind: kind = 'existing', Privileges = null } = given
-  const { CallBackURL: callbackUrl = null, RedirectURIs: redirectUris = [] } = given
+  const { CallBackURL: callbackUrl = null, Erasures: wantsErasures = false, RedirectURIs: redirectUris = [] } = given
   const keys = { publicKey: generateKey(), ...privateKeyColumns(secrets) }
-  const settings = { name, kind, callbackUrl, redirectUris, privileges: privilegesColumn(Privileges) }
+  const settings = { name, kind, callbackUrl, wantsErasures, redirectUris, privileges: privilegesColumn(Privileges) }
   return { ...settings, ...keys, callbackSecretSealed: secrets.seal(newSigningSecret()), createdAt: now() }
 }
 
 export function settingsColumns(given: Settings) {
-  const { Name, Kind, CallBackURL, RedirectURIs, Privileges } = given
+  const { Name, Kind, CallBackURL, Erasures, RedirectURIs, Privileges } = given
   return {
     ...(Name !== undefined && { name: Name }),
     ...(Kind !== undefined && { kind: Kind }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+    ...(Erasures !== undefined && { wantsErasures: Erasures }),
     ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
   }
 }
@@ -132,6 +133,8 @@ export function applicationOf(row: ApplicationRow, secrets: Secrets) {
     kind: row.kind as ApplicationKind,
     /** Null: no callback before a store subscribes or unsubscribes. */
     callbackUrl: row.callbackUrl,
+    /** Whether callbackUrl is told of erasures. */
+    wantsErasures: row.wantsErasures,
     redirectUris: row.redirectUris,
     /** By service, spelt as in the registry. Null: all privileges. */
     privileges: row.privileges as Privileges,
@@ -223,6 +226,7 @@ export function changedFields(before: ApplicationRow, after: ApplicationRow): st
     name: before.name === after.name,
     kind: before.kind === after.kind,
     callbackUrl: before.callbackUrl === after.callbackUrl,
+    wantsErasures: before.wantsErasures === after.wantsErasures,
     redirectUris: isDeepStrictEqual(before.redirectUris, after.redirectUris),
     privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
     throttle: isDeepStrictEqual(rateLimitOf(before), rateLimitOf(after)),

@@ -34,6 +34,9 @@ export type ApplicationKind = (typeof applicationKinds)[number]
 export const applicationKindNote =
   'Whether the program exists already or is a new one. `existing`, also where it is left out: requests are read leniently, and access tokens do not expire. `new`: requests are read strictly, OAuth demands PKCE with S256, and access tokens are refreshed every hour.'
 
+export const erasuresNote =
+  'Whether CallBackURL is told, with Action REDACT, when a person is erased in a store that uses the application.'
+
 const kindInput = z
   .enum(applicationKinds, `must be ${applicationKinds.join(' or ')}`)
   .optional()
@@ -56,7 +59,9 @@ export function settingsInput({ services, outbound }: SettingsRules) {
     .describe(
       'The address that is told when a store lets the application in or ends that. It has to answer 200. Null or empty: no callbacks.',
     )
-  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services), Kind: kindInput }
+  const Erasures = z.boolean('must be true or false').optional().describe(erasuresNote)
+  const RedirectURIs = redirectUrisInput
+  return { CallBackURL, Erasures, RedirectURIs, Privileges: privilegesInput(services), Kind: kindInput }
 }
 
 /** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */

@@ -58,6 +58,12 @@ export const orderChanged: EventKind = {
   when: 'Occurs when anything of an order except its status takes another value: payments, shipments, tracking codes, addresses, lines, comments.',
 }
 export const customerKinds = recordKinds('Customers', 'Customer', [3, 9, 10], ', its password too,')
+export const customerErased: EventKind = {
+  type: 29,
+  name: 'Customer Erased',
+  service: 'Customers',
+  when: 'Occurs when a customer is erased: nothing of the person is left.',
+}
 export const productKinds = recordKinds('Products', 'Product', [4, 5, 6], ' except its stock')
 export const productStockChanged: EventKind = {
   type: 7,
@@ -77,6 +83,7 @@ export const eventKinds: readonly EventKind[] = [
   orderNew,
   orderStatusChange,
   orderChanged,
+  customerErased,
   productStockChanged,
   ...[
     customerKinds,

@@ -99,6 +99,8 @@ export type Meanings = Readonly<Record<number, string>>
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
+  /** Its name among JSON schemas, where it is only a part of the record that has the element name. */
+  readonly partName?: string
   /** What people call one and several, where the element name says it badly. */
   readonly nouns?: readonly [one: string, many: string] | undefined
   /** What a record of it is; of an object or a list, what the member is. */

@@ -32,7 +32,7 @@ const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Crea
  * one name may differ.
  */
 export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaMode, owner = ''): JsonSchema {
-  const { typeName, fields } = type
+  const { typeName, partName = typeName, fields } = type
   // That of a list or an object stands at the member.
   const description = 'kind' in type ? '' : (type.description ?? '')
   const properties: Record<string, JsonSchema> = {}
@@ -50,7 +50,7 @@ export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaM
     ...(mode === 'read' && { additionalProperties: false }),
     xml: { name: typeName },
   }
-  return addSchema(schemas, typeName + suffixes[mode], schema, owner)
+  return addSchema(schemas, partName + suffixes[mode], schema, owner)
 }
 
 function isDescribed(field: Field, mode: SchemaMode): boolean {

@@ -20,7 +20,7 @@ interface Lease {
 export const leases = {
   /** An attempt at a delivery. dispatch/claim.ts has its own statements, which divide slots among webhooks and read what is sent. */
   delivery: { table: 'Delivery', until: 'dueAt', claim: 'attempts', ms: 60_000 },
-  /** An attempt at a REMOVE that the application did not accept. */
+  /** An attempt at a REMOVE that the application did not accept, or at a REDACT. */
   removalNotice: { table: 'RemovalNotice', until: 'nextAttemptAt', claim: 'attempts', ms: 60_000 },
   /** An attempt to send a mail, which has a minute. */
   mail: { table: 'Mail', until: 'nextAttemptAt', claim: 'attempts', hasProcess: true, ms: 120_000 },

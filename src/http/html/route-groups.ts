@@ -9,6 +9,7 @@ import {
   applicationKindNote,
   applicationKinds,
   applicationName,
+  erasuresNote,
   rulesWithoutSettings,
   type SettingsRules,
 } from '../../access/applications/settings-input.ts'
@@ -52,6 +53,7 @@ export const applicationShape = {
     .string()
     .nullable()
     .describe('The address that is told when a store lets the application in or ends that. Null: no callback is sent.'),
+  Erasures: z.boolean().describe(erasuresNote),
   RedirectURIs: z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
   Privileges: privileges.describe(
     'The privileges that the application requests from stores. Null: everything, including services that come later.',

@@ -32,6 +32,7 @@ const application = record<Application>('Application')({
     .boolean()
     .describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
   CallBackURL: [applicationShape.CallBackURL, (from) => from.callbackUrl],
+  Erasures: [applicationShape.Erasures, (from) => from.wantsErasures],
   RedirectURIs: [applicationShape.RedirectURIs, (from) => from.redirectUris],
   Privileges: applicationShape.Privileges,
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],

@@ -104,7 +104,8 @@ function typeOf(types: Types, field: Field): string {
   switch (field.kind) {
     case 'object': {
       if (!field.variants) return addRecord(types, field)
-      const choices = field.variants.types.map((type) => [type.typeName, addRecord(types, type)])
+      const whole = field.variants.types.filter(({ partName }) => partName === undefined)
+      const choices = whole.map((type) => [type.typeName, addRecord(types, type)])
       const elements = choices.map(([name, type]) => `<xs:element name="${name}" type="${type}" />`)
       return addComplexType(types, field.typeName, 'choice', elements)
     }

@@ -1,7 +1,7 @@
-import { type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
+import { customerErased, type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
 import type { FieldSet, Scalar } from '../../engine/definition/fields.ts'
 import { namesMembers } from './members.ts'
-import { resourceOf } from './notified.ts'
+import { bodyType } from './notified.ts'
 
 interface Values {
   readonly [name: string]: Scalar | Values | readonly Values[]
@@ -188,8 +188,8 @@ interface Sample {
 
 const made = new Map(
   eventKinds.map((kind): [EventKind, Sample] => {
-    const [values, says] = samples[kind.service]
-    const body = JSON.stringify(record(resourceOf(kind).fields, values))
+    const [values, says] = kind === customerErased ? [{ CustomerID: 1 }, ''] : samples[kind.service]
+    const body = JSON.stringify(record(bodyType(kind).fields, values))
     return [kind, { recordId: 1, body, changed: namesMembers(kind) ? says : null }]
   }),
 )

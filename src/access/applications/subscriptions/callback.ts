@@ -31,10 +31,23 @@ export function newMessageId(): string {
   return `msg_${randomUUID()}`
 }
 
-/**
- * Sends a callback: the JSON text of contract §6 with its members in that order, and TimeStamp in Eastern time whatever
- * the store's zone. `sent` is that text. Never rejects because of the address or the receiver.
- */
+/** The JSON text of contract §6: its members in that order, with TimeStamp in Eastern time whatever the store's zone, and `others` behind them. */
+export function callbackText(
+  now: () => Date,
+  { publicKey, token, action, secureUrl }: { publicKey: string; token: string; action: string; secureUrl: string },
+  others: object = {},
+): string {
+  return JSON.stringify({
+    PublicKey: publicKey,
+    TimeStamp: DateTime.fromJSDate(now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
+    TokenKey: token,
+    Action: action,
+    SecureURL: secureUrl,
+    ...others,
+  })
+}
+
+/** Sends a callback. `sent` is its text. Never rejects because of the address or the receiver. */
 export async function sendCallback(
   services: CallbackServices,
   callback: {
@@ -45,20 +58,14 @@ export async function sendCallback(
     messageId: string
   },
 ) {
-  const { application, action, token, secureUrl, messageId } = callback
-  const sent = JSON.stringify({
-    PublicKey: application.publicKey,
-    TimeStamp: DateTime.fromJSDate(services.now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
-    TokenKey: token,
-    Action: action,
-    SecureURL: secureUrl,
-  })
+  const { application, messageId } = callback
+  const sent = callbackText(services.now, { ...callback, publicKey: application.publicKey })
   const result = await postCallback(services, application, { url: application.callbackUrl, body: sent, messageId })
   return { ...result, sent }
 }
 
 /**
- * Sends again, with a new signature, a text that `sendCallback` has sent. `ok`: status 200 (contract §6), with the whole
+ * Sends the text of a callback, signed anew. `ok`: status 200 (contract §6), with the whole
  * response received in time. `reason`: a sentence without full stop that is safe to show to anyone. `status`: null if no
  * response arrived. `body`: at most 4,096 characters of it. `postBackUrl`: http or https, of at most 2,000 characters;
  * null if none was sent, or it is unsafe to open.

@@ -33,20 +33,27 @@ export type RemovalNoticeServices = DataServices &
 
 /**
  * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
- * subscribes to it again, or the last attempt fails. Any number of processes may run this on one database.
+ * subscribes to it again, or the last attempt fails; and sends the REDACT callbacks of erasures (redactions.ts), until the application answers
+ * 200 or the last attempt fails. Any number of processes may run this on one database.
  */
 export function createRemovalNotices(
   services: RemovalNoticeServices,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
   const { db, now, log } = services
-  const wanted = { key: ['id'], where: sql`true`, order: 'nextAttemptAt', limit: BATCH_MAX }
+  // One of each application, because an erasure by rule may have left thousands for one that does not answer.
+  const isFirst = () => sql`"id" IN (
+    SELECT "first"."id" FROM (SELECT DISTINCT "applicationId" FROM "RemovalNotice") "each", LATERAL (
+      SELECT "due"."id" FROM "RemovalNotice" "due"
+      WHERE "due"."applicationId" = "each"."applicationId" AND "due"."nextAttemptAt" <= ${now()}
+      ORDER BY "due"."nextAttemptAt" LIMIT 1) "first")`
+  const wanted = () => ({ key: ['id'], where: isFirst(), order: 'nextAttemptAt', limit: BATCH_MAX })
   return createWorker({
     log,
     complaint: 'removal notices could not be looked for',
     everyMs,
     // Attempts are counted in advance, so that one that crashes the process is not retried forever.
-    claim: () => claimFree<RemovalNotice>(db, leases.removalNotice, now, wanted),
+    claim: () => claimFree<RemovalNotice>(db, leases.removalNotice, now, wanted()),
     work: (notice) => send(services, notice),
     failed: ({ applicationId }) => [{ applicationId }, 'a removal notice could not be sent'],
   })
@@ -62,17 +69,17 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
   const body = secrets.open(notice.bodySealed)
   const { TokenKey: token } = JSON.parse(body) as { TokenKey: string }
   // Holds the handshake, so that the store cannot subscribe meanwhile: an application that identifies stores by their
-  // address would end that new subscription. A deleted store cannot subscribe.
-  const isStoreThere = (await db.store.count({ where: { id: storeId } })) > 0
+  // address would end that new subscription. A deleted store cannot subscribe, and a REDACT ends nothing.
+  const isHeld = notice.action === 'REMOVE' && (await db.store.count({ where: { id: storeId } })) > 0
   const claim = { storeId, applicationId, action: 'REMOVE', token } as const
-  const handshake = isStoreThere ? await claimHandshake(services, claim) : null
-  if (isStoreThere && !handshake) {
+  const handshake = isHeld ? await claimHandshake(services, claim) : null
+  if (isHeld && !handshake) {
     const later = { attempts: attempts - 1, nextAttemptAt: new Date(now().getTime() + EVERY_MS) }
     await db.removalNotice.updateMany({ where: { id, attempts }, data: later })
     return
   }
   try {
-    // A new subscription of the store deletes the notice.
+    // A new subscription of the store deletes the notice, and so does closing the application to merchants.
     if ((await db.removalNotice.count({ where: { id } })) === 0) return
     const result = await postCallback(services, application, { url, body, messageId })
     await settle(services, notice, application, result.ok ? null : result.reason)
@@ -86,7 +93,7 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
 /** Stores nothing for an attempt past its lease, because the next attempt has begun. */
 async function settle(
   { db, now }: RemovalNoticeServices,
-  { id, attempts, storeId, messageId }: RemovalNotice,
+  { id, action: asked, attempts, storeId, messageId }: RemovalNotice,
   application: Application,
   refusal: string | null,
 ): Promise<void> {
@@ -100,7 +107,7 @@ async function settle(
     const { count } = await tx.removalNotice.deleteMany({ where })
     if (count === 0 || refusal === null) return
     const actor = { kind: 'application', name: application.name, address: '' } as const
-    const details = { asked: 'REMOVE', messageId, reason: refusal, attempts, givenUp: true }
+    const details = { asked, messageId, reason: refusal, attempts, givenUp: true }
     const entry = { actor, action: 'subscription.refused', storeId, details } as const
     await recordAudit(tx, now, { ...entry, ...aboutApplication(application) })
   })

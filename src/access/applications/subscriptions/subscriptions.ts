@@ -160,7 +160,7 @@ async function insert(
   const subscribed = await insertSubscription({ ...services, db: tx }, created)
   const { storeId, applicationId, isTokenBrought } = created
   // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
-  await tx.removalNotice.deleteMany({ where: { storeId, applicationId } })
+  await tx.removalNotice.deleteMany({ where: { storeId, applicationId, action: 'REMOVE' } })
   const details = { privileges: created.privileges as Prisma.InputJsonValue }
   await recordAudit(tx, now, { actor, action: 'subscription.created', ...about, details })
   if (isTokenBrought) await recordAudit(tx, now, { actor, action: 'token.brought', ...about })

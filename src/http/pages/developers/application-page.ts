@@ -54,6 +54,7 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
     z.string().describe('The secret that signs callbacks, by the Standard Webhooks scheme.'),
     (from) => from.callbackSecret,
   ],
+  Erasures: [applicationShape.Erasures, (from) => from.wantsErasures],
   RedirectURIs: [applicationShape.RedirectURIs, (from) => [...from.redirectUris]],
   Privileges: applicationShape.Privileges,
   DateCreated: [applicationShape.DateCreated, (from) => from.createdAt.toISOString()],
@@ -72,7 +73,7 @@ export function applicationPage(
   application: OwnApplication,
   { values, test = null }: { values?: Record<string, unknown>; test?: CallbackTest | null } = {},
 ): HtmlPage {
-  const { name, kind, callbackUrl, redirectUris, privileges: asked } = application
+  const { name, kind, callbackUrl, wantsErasures, redirectUris, privileges: asked } = application
   const ticked = Object.entries(asked ?? {}).map(([service, accesses]) => [TICKED + service, accesses])
   return {
     template: '/pages/developers/application',
@@ -82,6 +83,7 @@ export function applicationPage(
       Name: name,
       Kind: kind,
       CallBackURL: callbackUrl ?? '',
+      Erasures: wantsErasures ? 'true' : '',
       RedirectURIs: redirectUris.join('\n'),
       Privileges: asked === null ? 'everything' : 'these',
       ...Object.fromEntries(ticked),
@@ -113,10 +115,11 @@ const TICKED = 'Privileges.'
 /** Returns the JSON body, or what a form says in its place. */
 export function settingsSent(request: FastifyRequest): unknown {
   if (!isForm(request)) return request.body
-  const { RedirectURIs, Privileges, ...others } = formOf(request)
+  const { RedirectURIs, Erasures = '', Privileges, ...others } = formOf(request)
   const plain = Object.entries(others).filter(([name]) => !name.startsWith(TICKED))
   return {
     ...Object.fromEntries(plain),
+    Erasures: Erasures === 'true',
     ...(RedirectURIs !== undefined && { RedirectURIs: linesIn(RedirectURIs).filter(Boolean) }),
     Privileges: Privileges === 'everything' ? null : tickedIn(others),
   }
@@ -133,7 +136,7 @@ function tickedIn(form: Form): Record<string, string[]> | 'nothing' {
 /** Returns the submitted values, to show the form again. */
 export function typedForm(request: FastifyRequest): Form {
   const form = formOf(request)
-  return { ...form, RedirectURIs: [form.RedirectURIs ?? ''].flat().join('\n') }
+  return { ...form, Erasures: form.Erasures ?? '', RedirectURIs: [form.RedirectURIs ?? ''].flat().join('\n') }
 }
 
 /** Converts an error of `work` to name the form's fields. */

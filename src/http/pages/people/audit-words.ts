@@ -107,6 +107,7 @@ const names: Readonly<Record<string, Text>> = {
   throttle: t('rate limit'),
   timeZone: t('time zone'),
   tokens: t('tokens'),
+  wantsErasures: t('callbacks of erasures'),
 }
 
 /** Values that stand for something, by the name of the member. `none`: a list without entries. */

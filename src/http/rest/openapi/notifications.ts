@@ -1,8 +1,8 @@
 import { type EventKind, eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
-import { resourceNamed } from '../../../shop/registry.ts'
 import { MEMBERS_LENGTH_MAX, namesMembers } from '../../../shop/webhooks/members.ts'
-import { resourceOf } from '../../../shop/webhooks/notified.ts'
+import { bodyType, resourceOf } from '../../../shop/webhooks/notified.ts'
+import { redactionMembers } from '../../../shop/webhooks/redactions.ts'
 import { sampleOf } from '../../../shop/webhooks/samples.ts'
 import {
   closedObject,
@@ -17,9 +17,12 @@ import { type RecordSources, recordsContent } from './answers.ts'
 
 // The requests that the server makes: what webhooks are notified of, and the callbacks of applications.
 
+const repeated = 'Is tried again, ten times in about 75 hours.'
+
 /** Describes them, by the name of the event and by the action of the callback. Adds the lists that they bring to `schemas`. */
 export function describeNotifications(sources: RecordSources): Readonly<Record<string, PathItem>> {
   sources.schemas.set('Callback', callbackSchema)
+  sources.schemas.set('Redaction', redactionSchema)
   const events = eventKinds.map((kind) => [kind.name, { post: eventOperation(sources, kind) }])
   const callbacks = Object.entries(callbackTexts).map(([action, [summary, description]]) => {
     return [action, { post: callbackOperation(sources, action, summary, description) }]
@@ -28,7 +31,7 @@ export function describeNotifications(sources: RecordSources): Readonly<Record<s
 }
 
 function eventOperation(sources: RecordSources, kind: EventKind): Operation {
-  const { name, service, when } = kind
+  const { name, when } = kind
   const told =
     resourceOf(kind).events?.deleted === kind
       ? 'The record is as it was last.'
@@ -41,13 +44,12 @@ function eventOperation(sources: RecordSources, kind: EventKind): Operation {
     tags: ['Webhooks'],
     security: [],
     parameters: [...signedHeaders('evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55'), ...eventHeaders(kind)],
-    requestBody: { required: true, content: recordsContent(sources, resourceNamed(service), true) },
+    requestBody: { required: true, content: recordsContent(sources, bodyType(kind), true) },
     responses: {
       '2XX': { description: 'Ends the delivery, if it comes within 15 seconds. The body is ignored.' },
       410: { description: 'Ends the delivery, and disables the webhook.' },
       default: {
-        description:
-          'Is tried again, ten times in about 75 hours. `Retry-After` (seconds or a date) makes a wait longer, up to 24 hours.',
+        description: `${repeated} \`Retry-After\` (seconds or a date) makes a wait longer, up to 24 hours.`,
       },
     },
   }
@@ -89,20 +91,23 @@ function eventHeaders(kind: EventKind): Parameter[] {
   ]
 }
 
-const callbackSchema: JsonSchema = closedObject(
-  {
-    PublicKey: { type: 'string', description: 'The public key of the application.' },
-    TimeStamp: {
-      type: 'string',
-      pattern: String.raw`^\d\d-\d\d-\d{4} \d\d:\d\d:\d\d$`,
-      description: 'When it was sent: month, day, year and time in New York, whatever the store’s zone.',
-    },
-    TokenKey: { type: 'string', description: 'The token of the subscription, for the header Token of requests.' },
-    Action: { type: 'string', enum: ['AUTHORIZE', 'REMOVE'], description: 'What is about to happen.' },
-    SecureURL: { type: 'string', description: 'The secure address of the store, for the header SecureURL.' },
+const callbackMembers = {
+  PublicKey: { type: 'string', description: 'The public key of the application.' },
+  TimeStamp: {
+    type: 'string',
+    pattern: String.raw`^\d\d-\d\d-\d{4} \d\d:\d\d:\d\d$`,
+    description: 'When it was sent: month, day, year and time in New York, whatever the store’s zone.',
   },
-  'A store is about to use an application, or to end that.',
-)
+  TokenKey: { type: 'string', description: 'The token of the subscription, for the header Token of requests.' },
+  Action: { type: 'string', enum: ['AUTHORIZE', 'REMOVE'], description: 'What is about to happen.' },
+  SecureURL: { type: 'string', description: 'The secure address of the store, for the header SecureURL.' },
+}
+
+const callbackSchema = closedObject(callbackMembers, 'A store is about to use an application, or to end that.')
+
+const action = { type: 'string', const: 'REDACT', description: 'What has happened.' }
+const redaction = { ...callbackMembers, Action: action, ...redactionMembers }
+const redactionSchema = closedObject(redaction, 'A person was erased in a store.')
 
 const callbackTexts = {
   AUTHORIZE: [
@@ -113,10 +118,15 @@ const callbackTexts = {
     'A store ends its use of the application',
     'Sent to the application’s CallBackURL before a store’s subscription ends.',
   ],
+  REDACT: [
+    'A person was erased in a store',
+    'Sent to the CallBackURL of an application that asks for it by `Erasures` and may read customers or orders. Delete what you have of the person. The store may have removed the application meanwhile.',
+  ],
 } as const
 
 function callbackOperation(sources: ExampleSources, action: string, summary: string, description: string): Operation {
-  const schema = ref('schemas', 'Callback')
+  const isRedaction = action === 'REDACT'
+  const schema = ref('schemas', isRedaction ? 'Redaction' : 'Callback')
   const example = {
     ...(exampleOf(schema, sources) as object),
     TimeStamp: '07-11-2026 10:44:08',
@@ -130,7 +140,10 @@ function callbackOperation(sources: ExampleSources, action: string, summary: str
     security: [],
     parameters: signedHeaders('msg_0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'),
     requestBody: { required: true, content: { 'application/json': { schema, example } } },
-    responses: { 200: agreement, default: { description: 'Any other status refuses: nothing changes.' } },
+    responses: {
+      200: agreement,
+      default: { description: isRedaction ? repeated : 'Any other status refuses: nothing changes.' },
+    },
   }
 }
 

@@ -24,6 +24,7 @@ test('POST /admin/applications answers 201 with a new key pair; without Privileg
     DatePrivateKeyBrought: null,
     OpenToMerchants: true,
     CallBackURL: null,
+    Erasures: false,
     RedirectURIs: [],
     Privileges: null,
     Throttle: null,
@@ -52,6 +53,8 @@ test('PUT changes what is named and leaves the rest; null takes Privileges and T
   expect(await put({ Privileges: { Orders: ['write'] } })).toEqual({ ...before, Privileges: { Orders: ['write'] } })
   expect(await put({ Privileges: null })).toEqual({ ...before, Privileges: null })
   expect(await put({ Throttle: null })).toEqual({ ...before, Privileges: null, Throttle: null })
+  expect((await put({ Erasures: true })).Erasures).toBe(true)
+  expect((await put({ Name: 'Other' })).Erasures).toBe(true)
 })
 
 test.each([
@@ -65,7 +68,11 @@ test.each([
   [{ Name: 'App', Kind: 'New' }, 'Kind', 'must be existing or new'],
   [{ Name: 'App', Privileges: ['Products'] }, 'Privileges', 'must be an object'],
   [{ Name: 'App', Privileges: { Products: [], products: [] } }, 'Privileges.Products', 'is given twice'],
-  [{ Name: 'App', Colour: 'red' }, 'Colour', 'allowed are Name, CallBackURL, RedirectURIs, Privileges, Kind, Throttle'],
+  [
+    { Name: 'App', Colour: 'red' },
+    'Colour',
+    'allowed are Name, CallBackURL, Erasures, RedirectURIs, Privileges, Kind, Throttle',
+  ],
 ])('%j is refused with a 400 that names the field', async (body, field, message) => {
   const answer = await admin.call('POST', '/admin/applications', body)
   expect(refused(answer)).toMatchObject({ statusCode: 400, field, message: expect.stringContaining(message) })

@@ -151,9 +151,9 @@ describe('the document', () => {
     }
   })
 
-  test('has a webhook for every kind of event, with what is sent, and the two callbacks', () => {
+  test('has a webhook for every kind of event, with what is sent, and the three callbacks', () => {
     const { webhooks } = document
-    expect(Object.keys(webhooks)).toEqual([...eventKinds.map(({ name }) => name), 'AUTHORIZE', 'REMOVE'])
+    expect(Object.keys(webhooks)).toEqual([...eventKinds.map(({ name }) => name), 'AUTHORIZE', 'REMOVE', 'REDACT'])
     for (const { post } of Object.values(webhooks)) {
       const names = post?.parameters?.flatMap((parameter) => ('in' in parameter ? parameter.name : []))
       expect(names?.slice(0, 3)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature'])

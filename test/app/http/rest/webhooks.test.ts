@@ -420,7 +420,7 @@ describe('GET /Webhooks/Events', () => {
     'Return Changed, Category New, Category Changed, Category Deleted, Manufacturer New, ' +
     'Manufacturer Changed, Manufacturer Deleted, Distributor New, Distributor Changed, ' +
     'Distributor Deleted, Customer Group New, Customer Group Changed, Customer Group Deleted, ' +
-    'Gift Registry New, Gift Registry Changed, Gift Registry Deleted, Return Deleted'
+    'Gift Registry New, Gift Registry Changed, Gift Registry Deleted, Return Deleted, Customer Erased'
   ).split(', ')
   const all = names.map((EventName, index) => ({ EventType: index + 1, EventName }))
   const read = async (query: string, tolerated = false) =>

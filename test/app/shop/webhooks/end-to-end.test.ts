@@ -1,7 +1,9 @@
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
+import { inChange } from '../../../../src/engine/changing/change.ts'
 import {
+  customerErased,
   customerKinds,
   type EventKind,
   eventKinds,
@@ -14,6 +16,7 @@ import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { shownMembers } from '../../../../src/shop/webhooks/members.ts'
+import { raiseErased } from '../../../../src/shop/webhooks/notified.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../../load/shop/webhooks/server-receiver.ts'
 import { type Part, readOpenApi } from '../../../support/openapi.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
@@ -183,6 +186,34 @@ test('names what changed in a header, to a webhook that hears of it; of other ki
     'Product Changed, SKUInfo.Price,Title, true',
     'Product New, null, true',
   ])
+})
+
+test('of a customer that was erased has the number alone, in both formats, in a test and in the feed', async () => {
+  const ids = [await register(customerErased), await register(customerErased, 'XML')]
+  await inChange(shop.caller, async (tx) => raiseErased(tx, 12))
+  for (const id of ids) await shop.call('POST', `/Webhooks/${id}/Test`)
+  await dispatcher.settle()
+  const customer = (id: number) => `<Customer><CustomerID>${id}</CustomerID></Customer>`
+  const shown = receiver.arrivals.map(
+    ({ event, body }) => `${event} ${body.replace(/^<\?.*?><ArrayOfCustomer .*?>/, '')}`,
+  )
+  expect(shown.toSorted()).toEqual([
+    `Customer Erased ${customer(12)}</ArrayOfCustomer>`,
+    `Customer Erased ${customer(1)}</ArrayOfCustomer>`,
+    'Customer Erased [{"CustomerID":12}]',
+    'Customer Erased [{"CustomerID":1}]',
+  ])
+
+  const read = (accept: string) => shop.call('GET', '/Events?eventtype=29', { accept })
+  const told = { EventName: 'Customer Erased', RecordID: 12, Record: { CustomerID: 12 } }
+  expect((await read('application/json')).json()).toMatchObject([told])
+  expect((await read('application/xml')).body).toContain(`<Record>${customer(12)}</Record>`)
+  const document = openApiDocument(server.services.config)
+  const path = ['webhooks', 'Customer Erased', 'post', 'requestBody', 'content', 'application/json', 'schema']
+  const api = readOpenApi(document)
+  const schema = api.member({ pointer: '', value: document as unknown as Record<string, unknown> }, ...path) as Part
+  expect(api.faults(schema, [{ CustomerID: 12 }], true)).toEqual([])
+  expect(api.faults(schema, [{ CustomerID: 12, Email: 'robin@shopper.example' }], true)).not.toEqual([])
 })
 
 test('of more than a hundred members a header names as many, and says that there are more', () => {

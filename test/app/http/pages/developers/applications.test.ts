@@ -22,6 +22,7 @@ describe('JSON', () => {
       PrivateKey: expect.stringMatching(/^[0-9a-f]{32}$/),
       FormerPrivateKeyUntil: null,
       CallBackURL: null,
+      Erasures: false,
       CallBackSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       RedirectURIs: [],
       Privileges: null,
@@ -57,13 +58,13 @@ describe('JSON', () => {
     expect(await put({ CallBackURL, Privileges: { Products: ['read'], Orders: [] } })).toMatchObject({ CallBackURL })
     const [Privileges, uncalled] = [{ Orders: ['write'] }, { ...before, CallBackURL: null }]
     expect(await put({ CallBackURL: '', Privileges })).toEqual({ ...uncalled, Privileges })
-    const bare = { ...uncalled, RedirectURIs: [], Privileges: null }
-    expect(await put({ RedirectURIs: null, Privileges: null })).toEqual(bare)
+    const bare = { ...uncalled, Erasures: true, RedirectURIs: [], Privileges: null }
+    expect(await put({ Erasures: true, RedirectURIs: null, Privileges: null })).toEqual(bare)
     const entries = await logged(server, before)
     expect(entries.map(({ action, details }) => [action, details])).toEqual([
       ['application.created', {}],
       ['application.changed', { changed: ['callbackUrl', 'privileges'] }],
-      ['application.changed', { changed: ['redirectUris', 'privileges'] }],
+      ['application.changed', { changed: ['wantsErasures', 'redirectUris', 'privileges'] }],
     ])
     expect(JSON.stringify(entries)).not.toContain('secret')
   })
@@ -74,7 +75,13 @@ describe('JSON', () => {
     ['an empty name', { Name: ' ' }, 'Name', 'must be a text of 1 to 200'],
     ['a name of 201 characters', { Name: 'x'.repeat(201) }, 'Name', 'must be a text of 1 to 200'],
     ['a name of two lines', { Name: 'a\nb' }, 'Name', 'on one line'],
-    ['a member that there is not', { Throttle: null }, 'Throttle', 'allowed are Name, CallBackURL, RedirectURIs'],
+    [
+      'a member that there is not',
+      { Throttle: null },
+      'Throttle',
+      'allowed are Name, CallBackURL, Erasures, RedirectURIs',
+    ],
+    ['a text as Erasures', { Erasures: 'true' }, 'Erasures', 'must be true or false'],
     ['a number as CallBackURL', { CallBackURL: 5 }, 'CallBackURL', 'must be an http or https address'],
     ['a CallBackURL by ftp', { CallBackURL: 'ftp://app.example/' }, 'CallBackURL', 'must begin with http:// or https'],
     ['no address as CallBackURL', { CallBackURL: 'app.example' }, 'CallBackURL', 'is not a web address'],
@@ -201,6 +208,7 @@ describe('pages', () => {
       {
         Name: 'Order sync',
         CallBackURL: 'https://app.example/callback',
+        Erasures: 'true',
         RedirectURIs: 'https://app.example/cb\r\n\r\n  https://app.example/cb2 ',
         Kind: 'new',
         Privileges: 'these',
@@ -218,6 +226,7 @@ describe('pages', () => {
       Name: 'Order sync',
       Kind: 'new',
       CallBackURL: 'https://app.example/callback',
+      Erasures: true,
       RedirectURIs: ['https://app.example/cb', 'https://app.example/cb2'],
       Privileges: { Products: ['read', 'write'], Orders: ['read'] },
     })
@@ -229,6 +238,7 @@ describe('pages', () => {
     }
     expect(page.body).toContain('data-copy="PrivateKey"')
     expect(checked(page.body)).toEqual([
+      'Erasures=true',
       'Kind=new',
       'Privileges.Orders=read',
       'Privileges.Products=read',
@@ -283,12 +293,13 @@ describe('pages', () => {
   })
 
   test('the settings are changed by the form of the page; refused, it has what was typed and the keys still', async () => {
-    const application = await registered(developer, { Name: 'Before', Privileges: { Products: ['read'] } })
+    const asked = { Erasures: true, Privileges: { Products: ['read'] } }
+    const application = await registered(developer, { Name: 'Before', ...asked })
     const address = `${list}/${application.Id}`
     const settings = { Name: 'After', Kind: 'new', Privileges: 'these', 'Privileges.Orders': 'write' }
     const answer = await developer.submit(address, settings)
     expect([answer.statusCode, answer.headers.location]).toEqual([303, `${address}?notice=application-changed`])
-    const changed = { ...application, Name: 'After', Kind: 'new', Privileges: { Orders: ['write'] } }
+    const changed = { ...application, Name: 'After', Kind: 'new', Erasures: false, Privileges: { Orders: ['write'] } }
     expect(await read(developer, application)).toEqual(changed)
 
     const refusal = await developer.submit(address, { ...settings, Name: 'Again', CallBackURL: 'nowhere' })

@@ -18,6 +18,7 @@ export interface ApplicationRecord {
   readonly FormerPrivateKeyUntil: string | null
   readonly CallBackURL: string | null
   readonly CallBackSecret: string
+  readonly Erasures: boolean
   readonly RedirectURIs: readonly string[]
   readonly Privileges: Record<string, string[]> | null
   readonly DateCreated: string
