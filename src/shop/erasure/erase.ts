@@ -14,6 +14,8 @@ import { isOneOf } from '../../foundation/values/secrets.ts'
 import { filesOfPicture, NAME } from '../pictures/pictures.ts'
 import { resourceNamed } from '../registry.ts'
 import { holdsStock } from '../resources/orders/statuses.ts'
+import { raiseErased } from '../webhooks/notified.ts'
+import { addRedactions } from '../webhooks/redactions.ts'
 import { type Counts, type Erasing, eraseCopies, readHistory } from './copies.ts'
 import { findPerson, type Person, type PersonNamed, type Records, readRecords } from './person.ts'
 import { emptyStored, isErased, services } from './personal.ts'
@@ -222,6 +224,8 @@ async function note(erasing: Erasing, { hasArchive }: ErasureServices, person: P
       INSERT INTO "ErasedRecord" ("storeId", "service", "recordId", "erasureId")
       SELECT ${store.id}::int, ${service}, unnest(${records[service]}::int[]), ${erasure.id}::int ON CONFLICT DO NOTHING`
   }
+  if (customerId !== null) raiseErased(erasing, customerId)
+  await addRedactions(db, { secrets, now }, { storeId: store.id, customerId, orderIds: records.Orders })
   const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
   await recordAudit(db, now, { actor, action: 'customer.erased', target, storeId: store.id, details: counts })
 }

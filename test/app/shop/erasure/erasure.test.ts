@@ -27,6 +27,10 @@ const treatmentIn = (declared: Declared, path: string): string | undefined => {
   }
   return undefined
 }
+const orderOf = async (id: number) => {
+  const stored = await server.services.db.order.findFirstOrThrow({ where: { id: 40 } })
+  return { ...stored, id, details: {} }
+}
 const definitions: readonly Resource[] = [...new Set<Resource>([...transferredResources, ...servedResources])]
 
 describe('the table of what is personal', () => {
@@ -133,5 +137,21 @@ describe('a person with a mark in every text', async () => {
       }),
     )
     expect(left).toEqual([])
+    const [order] = (await shop.call('GET', '/Orders/40')).json()
+    expect(order).toMatchObject({ InvoiceNumber: 1040, CustomerID: 12, BillingEmail: '', BillingFirstName: '', IP: '' })
+    const { body } = await server.services.db.event.findFirstOrThrow({ where: { storeId, eventType: 29 } })
+    expect(body).toBe('{"CustomerID":12}')
+    expect(server.log.join('')).not.toMatch(new RegExp(PATTERN))
+  })
+
+  test('is not erased again by the same Confirm, and is told by number alone', async () => {
+    const { Confirm } = (await erase('?dry=true')).json()
+    await server.services.db.order.create({ data: await orderOf(41) })
+    const stale = await erase('', { Confirm })
+    expect([stale.statusCode, stale.body]).toEqual([409, expect.stringContaining('Look at them again')])
+    expect((await erase('', {})).body).toContain('?dry=true')
+    const [entry, ...others] = (await server.operate('GET', `/admin/stores/${storeId}/erasures`)).json()
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({ CustomerID: 12, Orders: [40], Counts: { Orders: 1, Mails: 1, Session: 1 } })
   })
 })
