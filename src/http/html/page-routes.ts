@@ -93,7 +93,12 @@ export function pagesOf(app: FastifyInstance, kind: SessionKind) {
   return pagesWith(app, { roles: [kind], needs: [], ofPerson: true })
 }
 
-type PagesConfig = Pick<FastifyContextConfig, 'needs' | 'proof' | 'ofPerson'> & { readonly roles: Roles }
+/** Adds pages to `app` that are open for everybody of a store while it is closed. */
+export function closedPages(app: FastifyInstance) {
+  return pagesWith(app, { roles: ['merchant'], needs: [], whenClosed: true })
+}
+
+type PagesConfig = Pick<FastifyContextConfig, 'needs' | 'proof' | 'ofPerson' | 'whenClosed'> & { readonly roles: Roles }
 
 /** `proved`: the same for those who have shown a password or a passkey in the last 15 minutes. */
 function pagesWith(app: FastifyInstance, config: PagesConfig) {
