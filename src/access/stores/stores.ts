@@ -43,7 +43,7 @@ export async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furt
 }
 
 /** How long a closed store may be opened again. */
-const CLOSED_MS = 30 * 86_400_000
+export const CLOSED_MS = 30 * 86_400_000
 
 /** When a store that is closed since then is deleted. */
 export function endOfClosing(closedAt: Date): Date {

@@ -31,28 +31,31 @@ export function newMessageId(): string {
   return `msg_${randomUUID()}`
 }
 
-/**
- * Sends a callback: the JSON text of contract §6 with its members in that order, and TimeStamp in Eastern time whatever
- * the store's zone. `sent` is that text. Never rejects because of the address or the receiver.
- */
-export async function sendCallback(
-  services: CallbackServices,
-  callback: {
-    application: Signer & { callbackUrl: string }
-    action: CallbackAction
-    token: string
-    secureUrl: string
-    messageId: string
-  },
-) {
-  const { application, action, token, secureUrl, messageId } = callback
-  const sent = JSON.stringify({
+interface Callback {
+  readonly application: Pick<Application, 'publicKey'>
+  readonly action: CallbackAction
+  readonly token: string
+  readonly secureUrl: string
+}
+
+/** The JSON text of contract §6 with its members in that order, and TimeStamp in Eastern time whatever the store's zone. */
+export function callbackText(now: () => Date, { application, action, token, secureUrl }: Callback): string {
+  return JSON.stringify({
     PublicKey: application.publicKey,
-    TimeStamp: DateTime.fromJSDate(services.now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
+    TimeStamp: DateTime.fromJSDate(now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
     TokenKey: token,
     Action: action,
     SecureURL: secureUrl,
   })
+}
+
+/** Sends a callback; `sent` is its text. Never rejects because of the address or the receiver. */
+export async function sendCallback(
+  services: CallbackServices,
+  callback: Callback & { readonly application: Signer & { callbackUrl: string }; readonly messageId: string },
+) {
+  const { application, messageId } = callback
+  const sent = callbackText(services.now, callback)
   const result = await postCallback(services, application, { url: application.callbackUrl, body: sent, messageId })
   return { ...result, sent }
 }
