@@ -298,7 +298,13 @@ function admitPerson(request: FastifyRequest, person: Person, session: Session |
     throw new StoreFailure('not-found', 'You are not signed in to a store with this id', { field: 'id' })
   }
   Object.assign(request, { person, session })
-  if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
+  if (person.kind === 'merchant') {
+    const { needs = [], forOwners } = request.routeOptions.config
+    requirePrivileges(person, needs)
+    if (forOwners && person.role !== 'owner') {
+      throw new StoreFailure('forbidden', 'Only an owner of the store may do this')
+    }
+  }
   const { kind, email: name } = person
   request.actor = kind === 'customer' ? null : { kind, name, address: request.ip, locale: localeOf(request) }
 }

@@ -24,15 +24,7 @@ import { orderBodyType } from '../../shop/resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../../shop/resources/orders/place-order.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'
 import { requireProof } from '../html/guard.ts'
-import {
-  actorOf,
-  type CallerServices,
-  isByToken,
-  merchantOf,
-  requireOwner,
-  requirePrivileges,
-  storeCaller,
-} from '../html/request.ts'
+import { actorOf, type CallerServices, isByToken, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
 import { broughtAlong, id, ofOwner, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { type BodyType, done, jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
@@ -205,7 +197,6 @@ export const storeRoutes = [
     answers: { 200: one('The store, since when it is closed, and when it is deleted.', store) },
     refusals: [409],
     run: async ({ request, ids, body }, services: AccessServices) => {
-      requireOwner(request)
       return shown(request, await closeStore(services, ids.id, body(), actorOf(request)))
     },
   }),
@@ -218,7 +209,6 @@ export const storeRoutes = [
     answers: { 200: one('The store.', store) },
     refusals: [409],
     run: async ({ request, ids }, services: AccessServices) => {
-      requireOwner(request)
       return shown(request, await reopenStore(services, ids.id, actorOf(request)))
     },
   }),
