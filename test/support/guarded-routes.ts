@@ -10,6 +10,8 @@ export interface GuardedRoute {
   readonly allowed: Roles
   /** What those of a store’s people need who may use it. */
   readonly needs: readonly Need[]
+  /** Whether they must be owners. */
+  readonly forOwners: boolean
   /** Whether a person must have shown the password lately. */
   readonly asksProof: boolean
   /** Whether tokens of people reach it. */
@@ -23,12 +25,13 @@ export async function guardedRoutes(): Promise<readonly GuardedRoute[]> {
   const routes: GuardedRoute[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined || method === 'HEAD') return
-    const { roles: allowed, needs = [], tokens: takesTokens = false } = config
+    const { roles: allowed, needs = [], forOwners = false, tokens: takesTokens = false } = config
     routes.push({
       method: method as GuardedRoute['method'],
       url,
       allowed,
       needs,
+      forOwners,
       asksProof: asksProof(config),
       takesTokens,
     })

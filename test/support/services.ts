@@ -34,6 +34,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
   })
   const log = pino(logOptions(config.logLevel, createOutageLines().fateOf), destination)
   const authenticator = createAuthenticator({ db, secrets, now })
+  const files = openFiles(config)
   return {
     config,
     operatorKey: config.operatorKey ?? operatorKey,
@@ -41,14 +42,14 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     defaultTimeZone: config.timeZone,
     db,
     backgroundDb: db,
-    files: openFiles(config),
+    files,
     decoder: createDecoder(),
     databaseHealth: { fault: async () => null },
     secrets,
     authenticator,
     callLog: createCallLog({ db, now }),
     csvImports: createCsvImports({ db, secrets, now, log }),
-    testStores: createTestStores({ db, secrets, now, log, authenticator }),
+    testStores: createTestStores({ db, secrets, now, log, files, authenticator }),
     outbound: createOutbound({ allow: config.outboundAllow, log }),
     throttle: createThrottle(now),
     metrics: createMetrics(),

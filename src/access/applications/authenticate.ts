@@ -5,7 +5,7 @@ import type { DataServices } from '../../foundation/database/client.ts'
 import type { Application } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
-import { callerStoreJson, hostsOfStore } from '../stores/caller-store.ts'
+import { callerStoreJson, hostsOfStore, storeClosed } from '../stores/caller-store.ts'
 import { type RateLimit, rateLimitOf } from '../stores/rate-limit.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { contractRateLimit } from './limits/throttle.ts'
@@ -107,6 +107,7 @@ export function createAuthenticator(services: DataServices) {
     const entry = known ?? (await findStoreEntry(services, { storeUrl, userKey }))
     if (entry === null) throw new RefusedStore('key')
     if (!known && generation === before) stores.set(cacheKey, entry)
+    if (entry.isClosed) throw new RefusedStore('closed')
     if (!entry.isEnabled) throw new RefusedStore('switched-off')
     if (!entry.isAllowed(address)) throw new RefusedStore('address')
     return entry
@@ -211,6 +212,7 @@ interface SubscriptionFound
   /** An access token of an early version, which kept only its hash: a new secret key cannot take that over. */
   unsealedTokenId: number | null
   keepsBodies: boolean
+  isClosed: boolean
   store: CallerStore
   hosts: readonly string[]
   asked: Privileges
@@ -226,7 +228,8 @@ async function findSubscription(
 ): Promise<SubscriptionFound | undefined> {
   const tokenHashes = secrets.lookups(token)
   const [row] = await db.$queryRaw<Omit<SubscriptionFound, 'token'>[]>`
-    SELECT "isAccessToken", "unsealedTokenId", "expiresAt", "kind", "keepsBodies", ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
+    SELECT "isAccessToken", "unsealedTokenId", "expiresAt", "kind", "keepsBodies", "closedAt" IS NOT NULL AS "isClosed",
+      ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
         'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
@@ -309,7 +312,7 @@ async function subscriptionByEndedToken(
   return row?.id ?? null
 }
 
-/** Returns until when the credentials stay valid, in milliseconds since 1970. Throws RefusedSubscription. */
+/** Returns until when the credentials stay valid, in milliseconds since 1970. Throws RefusedSubscription, and a 403 for a closed store. */
 function check(
   subscription: SubscriptionFound,
   presented: Presented,
@@ -331,6 +334,7 @@ function check(
   if (host !== null && !subscription.hosts.includes(host)) {
     throw refused('the secure URL is not that of the store that the token is for')
   }
+  if (subscription.isClosed) throw storeClosed()
   return Math.min(untilMs, subscription.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY)
 }
 

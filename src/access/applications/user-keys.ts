@@ -2,7 +2,7 @@ import type { DataServices } from '../../foundation/database/client.ts'
 import { inBlocks } from '../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
-import { callerStoreOf } from '../stores/caller-store.ts'
+import { callerStoreOf, closedMessage } from '../stores/caller-store.ts'
 import { rateLimitOf } from '../stores/rate-limit.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import type { Authenticated } from './authenticate.ts'
@@ -23,6 +23,7 @@ export interface StoreCredentials {
  */
 const storeRefusals = {
   key: { message: 'userKey is not the key of the store that storeUrl names', field: 'userKey' },
+  closed: { message: closedMessage, field: 'storeUrl' },
   'switched-off': { message: 'The store has switched cartAPI off', field: 'storeUrl' },
   address: { message: 'The store does not allow calls of cartAPI from this address', field: 'storeUrl' },
 }
@@ -40,6 +41,7 @@ export class RefusedStore extends StoreFailure {
 
 /** The store that a cartAPI key belongs to. */
 export interface StoreEntry extends Authenticated {
+  readonly isClosed: boolean
   readonly isEnabled: boolean
   readonly isAllowed: (address: string) => boolean
 }
@@ -57,13 +59,14 @@ export async function findStoreEntry(
   const userKeyHash = { in: secrets.lookups(userKey) }
   const row = await db.store.findFirst({ where: { userKeyHash, hosts: { some: { host } } } })
   if (!row) return null
-  const { id, cartApiEnabled, cartApiAddresses } = row
+  const { id, closedAt, cartApiEnabled, cartApiAddresses } = row
   return {
     caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },
     throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
     isByBearer: false,
     isStrict: false,
     keepsBodies: false,
+    isClosed: closedAt !== null,
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),
   }

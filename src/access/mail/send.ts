@@ -1,6 +1,7 @@
 import type { DataServices } from '../../foundation/database/client.ts'
 import type { Mail } from '../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../foundation/database/leases.ts'
+import { isOpenStore } from '../../foundation/database/open-stores.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
 import { nextTry } from '../../foundation/outbound/retry-schedule.ts'
 import type { Config } from '../../foundation/process/settings.ts'
@@ -85,7 +86,7 @@ export function createMails(services: SendingServices, queue: Queue = mailsOfPeo
 function claimDue({ db, now }: SendingServices, queue: Queue): Promise<Mail[]> {
   const wanted = {
     key: ['id'],
-    where: sql`"state" = 'waiting' AND ${queue.where}`,
+    where: sql`"state" = 'waiting' AND ${queue.where} AND ${isOpenStore(sql`"Mail"."storeId"`)}`,
     order: 'nextAttemptAt',
     limit: BATCH_MAX,
   }

@@ -10,7 +10,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../foundation/values/input.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type MailServices, mailsAre, type NewMail, writeMail } from '../mail/write.ts'
-import { findStoreAt } from '../stores/caller-store.ts'
+import { openStoreAt } from '../stores/closing.ts'
 import { type CustomerTokenServices, insertToken, issueCustomerToken } from './customer-tokens.ts'
 import { emailInput, fieldFault } from './passwords.ts'
 import type { Client } from './sessions.ts'
@@ -72,7 +72,7 @@ const linkRequest = namedObject({ Email: emailInput, Store: z.string('must be a 
 /**
  * Mails a link that signs a customer in once, within an hour, to an address, if an enabled customer of the store has it. Whether one has
  * cannot be told: the same statements run and a mail's row is written either way. Throws for an address that is none, and a store that is
- * none (400), where no mail can be sent (409), and beyond the bounds of mails (429).
+ * none (400) or closed (403), where no mail can be sent (409), and beyond the bounds of mails (429).
  */
 export async function requestCustomerLink(
   services: MailServices & Pick<DataServices, 'db'>,
@@ -84,7 +84,7 @@ export async function requestCustomerLink(
   if (mailsAre(config) === 'none') {
     throw new StoreFailure('invalid-state', 'This server sends no mail: the shop can hand you a link')
   }
-  const store = await findStoreAt(db, Store)
+  const store = await openStoreAt(db, Store)
   if (store === null) throw fieldFault('Store', 'must be the address of a shop, such as shop.example')
   await inTransaction(db, async (tx) => {
     const [customer] = await tx.$queryRaw<{ id: number; email: string }[]>`

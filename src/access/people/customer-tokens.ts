@@ -2,6 +2,7 @@ import type { Caller } from '../../engine/caller.ts'
 import { inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
+import { openStoreById } from '../stores/closing.ts'
 import { newToken } from './links.ts'
 import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
 
@@ -66,7 +67,7 @@ async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId:
 
 /**
  * Uses up a token and opens the customer's session. Of concurrent calls, one succeeds. Throws the same message (401)
- * for a token that is unknown, used or expired, or whose customer has been disabled.
+ * for a token that is unknown, used or expired, or whose customer has been disabled; of a closed store (403) it stays unused.
  */
 export async function redeemCustomerToken(
   services: SessionServices,
@@ -80,6 +81,7 @@ export async function redeemCustomerToken(
       DELETE FROM "CustomerLoginToken" WHERE "tokenHash" = ANY (${secrets.lookups(token)}) AND "expiresAt" > ${now()}
       RETURNING "storeId", "customerId"`
     if (!used) throw unusable('unknown, used or too old')
+    await openStoreById(tx, used.storeId)
     await lockCustomer(tx, used).catch((error) => {
       throw error instanceof StoreFailure ? unusable(error.message) : error
     })

@@ -47,6 +47,8 @@ interface AskedForFactor extends WithIdentity {
 interface Merchant extends AskedForFactor {
   readonly kind: 'merchant'
   readonly store: CallerStore
+  /** Since when the store is closed, in Unix milliseconds; null: it is open. */
+  readonly closedMs: number | null
   readonly others: readonly OtherAccount[]
   /** The name of the role in the store (src/shop/staff/roles.ts). */
   readonly role: string
@@ -93,8 +95,8 @@ const USER_AGENT_LENGTH_MAX = 200
 const ADDRESS_LENGTH_MAX = 100
 
 /**
- * Returns the session of a cookie's token. Null: no session of that kind, signed out, idle or too old, or of a disabled
- * customer. Requests update `seenAt` once a minute, so an idle session may end a minute early.
+ * Returns the session of a cookie's token. Null: no session of that kind, signed out, idle or too old, or of a customer
+ * who is disabled or whose store is closed. Requests update `seenAt` once a minute, so an idle session may end a minute early.
  */
 export async function findSession(
   { db, secrets, now }: SessionServices,
@@ -143,7 +145,7 @@ export const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; 
   merchant: (at) => ({
     person: sql`json_build_object('kind', 'merchant', 'id', "StoreUser"."id", 'email', "StoreUser"."email",
       'identityId', "StoreUser"."identityId", 'locale', ${localeOf('StoreUser')}, 'role', coalesce("StoreUser"."role", "StoreRole"."name"),
-      'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson},
+      'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson}, 'closedMs', extract(epoch FROM "Store"."closedAt") * 1000,
       'factorMissingFromMs', CASE WHEN "Store"."factorRequiredFrom" IS NOT NULL AND NOT (
         SELECT ${hasFactor(at)} FROM "Identity" WHERE "Identity"."id" = "StoreUser"."identityId")
         THEN extract(epoch FROM "Store"."factorRequiredFrom") * 1000 END, 'others', (
@@ -161,7 +163,7 @@ export const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; 
       'name', trim("firstName" || ' ' || "lastName"), 'store', ${callerStoreJson})`,
     from: sql`JOIN "Customer" ON "Customer"."storeId" = "Session"."storeId" AND "Customer"."id" = "Session"."customerId"
         AND "Customer"."enabled"
-      JOIN "Store" ON "Store"."id" = "Customer"."storeId"`,
+      JOIN "Store" ON "Store"."id" = "Customer"."storeId" AND "Store"."closedAt" IS NULL`,
   }),
 }
 

@@ -34,6 +34,14 @@ export async function findStoreAt(db: Db, address: string): Promise<CallerStore 
   return row && callerStoreOf(row.store)
 }
 
+/** What a closed store says to whoever comes. */
+export const closedMessage = 'The store is closed until one of its owners opens it again'
+
+/** What all doors of a closed store answer (403). */
+export function storeClosed(): StoreFailure {
+  return new StoreFailure('forbidden', closedMessage)
+}
+
 export function noSuchStore(id: number): StoreFailure {
   return new StoreFailure('not-found', `No store has the id ${id}`, { field: String(id) })
 }

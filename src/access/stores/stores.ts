@@ -42,6 +42,14 @@ export async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furt
   throw new StoreFailure('not-unique', message, { field })
 }
 
+/** How long a closed store may be opened again. */
+export const CLOSED_MS = 30 * 86_400_000
+
+/** When a store that is closed since then is deleted. */
+export function endOfClosing(closedAt: Date): Date {
+  return new Date(closedAt.getTime() + CLOSED_MS)
+}
+
 export type Store = ReturnType<typeof storeOf>
 
 /** The row with whether the store is a developer's own. */
@@ -63,7 +71,11 @@ export function storeOf(row: StoreRowWithTest, secrets: Secrets) {
     /** The rate limit of cartAPI. Null: the contract's rate limit. */
     throttle: rateLimitOf(row),
     /** Whether it is a developer's own, to try things out in. */
-    isTest: row.testStore !== null,
+    isTest: row.testStore !== null && row.closedAt === null,
+    /** Since when it is closed. Null: it is open. */
+    closedAt: row.closedAt,
+    /** From when on it is deleted. Null: it is open. */
+    deletedFrom: row.closedAt && endOfClosing(row.closedAt),
     createdAt: row.createdAt,
   }
 }
@@ -131,7 +143,8 @@ export async function rotateUserKey(services: AccessServices, id: number, actor:
   })
 }
 
-async function lockStore(tx: Transaction, id: number): Promise<StoreRowWithTest> {
+/** Throws for an unknown store (404). */
+export async function lockStore(tx: Transaction, id: number): Promise<StoreRowWithTest> {
   await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR UPDATE`
   return findStoreRow(tx, id)
 }

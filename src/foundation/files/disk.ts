@@ -30,7 +30,7 @@ export function diskFiles(folder: string): Files {
       })
       return file && { size: (await file.stat()).size, bytes: file.createReadStream() }
     },
-    remove: (path) => rm(join(folder, path), { force: true }),
+    remove: (path) => rm(join(folder, path), { force: true, recursive: true }),
     async tidy() {
       await makeFolder(parts)
       for (const name of await readdir(parts)) {

@@ -14,7 +14,7 @@ export interface Files {
   put(path: string, bytes: Uint8Array): Promise<void>
   /** Null: there is none. */
   open(path: string): Promise<StoredFile | null>
-  /** A file that is not there is none to remove. */
+  /** Removes a file, or the folder of a store, which is empty or of a disk. One that is not there is none to remove. */
   remove(path: string): Promise<void>
   /** Removes what processes that were killed have left. */
   tidy(): Promise<void>

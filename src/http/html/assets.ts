@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { isClosed } from '../../access/stores/closing.ts'
 import { readFormerLogo } from '../../access/stores/logo.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import { WIDTHS } from '../../foundation/pictures/bounds.ts'
@@ -29,6 +30,8 @@ export function assetRoutes(
   app: FastifyInstance,
   services: Pick<DataServices, 'db'> & Pick<PictureServices, 'files'>,
 ): void {
+  // An outage of the database must not take the pictures off a shop's pages.
+  const isOpen = async (storeId: number) => !(await isClosed(services.db, storeId).catch(() => false))
   pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
     const { file = '' } = request.params as { file?: string }
     const found = files.get(file)
@@ -44,7 +47,8 @@ export function assetRoutes(
   pagesFor(app, 'anyone').get('/logo/:storeId/:version', async ({ params }, reply) => {
     const version = textIn(params, 'version')
     const isTime = /^\d{1,15}$/.test(version)
-    const found = isTime ? await readFormerLogo(services, readIds(params, 'storeId').storeId, Number(version)) : null
+    const { storeId } = readIds(params, 'storeId')
+    const found = isTime && (await isOpen(storeId)) ? await readFormerLogo(services, storeId, Number(version)) : null
     if (found === null) throw new StoreFailure('not-found', 'There is no such logo', { field: 'version' })
     // What is at an address never changes.
     reply.header('cache-control', 'public, max-age=31536000, immutable').type(found.type)
@@ -56,7 +60,8 @@ export function assetRoutes(
     const ranges = (headers.accept ?? '').toLowerCase().split(',').map(readRange)
     const isWebp = ranges.some((range) => range.type === 'image/webp' && range.quality > 0)
     const { storeId } = readIds(params, 'storeId')
-    const found = isPath ? await openPicture(services.files, storeId, name, Number(width), isWebp) : null
+    const found =
+      isPath && (await isOpen(storeId)) ? await openPicture(services.files, storeId, name, Number(width), isWebp) : null
     if (found === null) throw new StoreFailure('not-found', 'There is no such picture', { field: 'name' })
     reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'Accept')
     reply.header('content-security-policy', "default-src 'none'; sandbox").header('content-length', found.size)

@@ -11,6 +11,8 @@ import {
   type Session,
   type SessionKind,
 } from '../../access/people/sessions.ts'
+import { closedMessage } from '../../access/stores/caller-store.ts'
+import { requireOpen } from '../../access/stores/closing.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import { type ErrorCode, StoreFailure } from '../../foundation/values/failure.ts'
 import { Semaphore } from '../../foundation/values/semaphore.ts'
@@ -67,6 +69,7 @@ export const pageHeaders = {
  * OPERATOR_KEY`, people by their session, or by a token where the route says so (bearers.ts). Without a session, a browser is
  * redirected to sign-in; a program gets a 401. So is one who has to show a password again first, or to set up the second factor that the store requires, and operators need
  * outside the sandbox; a program gets a 403.
+ * Nobody of a closed store reaches more than its account and the page of the closed store; the operator may read, and changes nothing (409).
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
  * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read, and again for a request
  * that has waited since; for a file, receiveFile does that.
@@ -92,6 +95,12 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   })
 
   async function admit(request: FastifyRequest, reply: FastifyReply) {
+    const answered = await identify(request, reply)
+    if (answered === undefined) await refuseClosed(services, request)
+    return answered
+  }
+
+  async function identify(request: FastifyRequest, reply: FastifyReply) {
     const opener = openedByOthers.includes(request.routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin'
     reply.headers({ ...pageHeaders, 'cross-origin-opener-policy': opener })
     const plainHttp = plainHttpOf(request)
@@ -122,6 +131,15 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   }
 }
 
+/** Throws (409) where the operator would change something of a closed store. */
+async function refuseClosed({ db }: GuardServices, request: FastifyRequest): Promise<void> {
+  const { id = '' } = request.params as { id?: string }
+  const { url = '', config } = request.routeOptions
+  const isOperator = request.person === null || request.person.kind === 'operator'
+  if (!isOperator || isSafe(request) || config.whenClosed || !/^\/(admin|operator)\/stores\/:id/.test(url)) return
+  if (/^\d{1,9}$/.test(id)) await requireOpen(db, Number(id))
+}
+
 /** What a request says of who sends it, until it is admitted. */
 const nobody = { person: null, session: null, actor: null, isProved: false }
 
@@ -145,7 +163,7 @@ export function asksProof({ proof, needs = [] }: { proof?: boolean; needs?: read
 }
 
 /**
- * Asks a person for what a route needs beyond a session or token: the second factor that the store requires, and a recent proof of who
+ * Asks a person for what a route needs beyond a session or token: that the store is open, the second factor that the store requires, and a recent proof of who
  * is there. A browser is led to the page for it, and from there back; a program gets a 403.
  */
 function askFirst(request: FastifyRequest, { at, sandbox }: { at: Date; sandbox: boolean }): void {
@@ -154,6 +172,10 @@ function askFirst(request: FastifyRequest, { at, sandbox }: { at: Date; sandbox:
   request.isProved = session !== null && at.getTime() - session.provedAt.getTime() <= PROOF_MS
   const { config } = request.routeOptions
   const needsProof = asksProof(config)
+  const isClosed = person.kind === 'merchant' && person.closedMs !== null
+  if (isClosed && !config.ofPerson && !config.whenClosed && !config.roles?.includes('anyone')) {
+    throw new LedOn('forbidden', closedMessage, '/admin/closed')
+  }
   const isOfWork = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
   const isAsked = person.kind === 'merchant' || (person.kind === 'operator' && !sandbox)
   const missingFromMs = isAsked ? person.factorMissingFromMs : null
@@ -276,7 +298,13 @@ function admitPerson(request: FastifyRequest, person: Person, session: Session |
     throw new StoreFailure('not-found', 'You are not signed in to a store with this id', { field: 'id' })
   }
   Object.assign(request, { person, session })
-  if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
+  if (person.kind === 'merchant') {
+    const { needs = [], forOwners } = request.routeOptions.config
+    requirePrivileges(person, needs)
+    if (forOwners && person.role !== 'owner') {
+      throw new StoreFailure('forbidden', 'Only an owner of the store may do this')
+    }
+  }
   const { kind, email: name } = person
   request.actor = kind === 'customer' ? null : { kind, name, address: request.ip, locale: localeOf(request) }
 }

@@ -93,7 +93,19 @@ export function pagesOf(app: FastifyInstance, kind: SessionKind) {
   return pagesWith(app, { roles: [kind], needs: [], ofPerson: true })
 }
 
-type PagesConfig = Pick<FastifyContextConfig, 'needs' | 'proof' | 'ofPerson'> & { readonly roles: Roles }
+/** Adds pages to `app` for everybody of a closed store. */
+export function closedPages(app: FastifyInstance) {
+  return methodsWith(app, { roles: ['merchant'], needs: [], whenClosed: true })
+}
+
+/** Adds pages to `app` for owners of a store who have shown a password or a passkey in the last 15 minutes. */
+export function ownerPages(app: FastifyInstance, whenClosed = false) {
+  return methodsWith(app, { roles: ['merchant'], needs: [], forOwners: true, proof: true, whenClosed })
+}
+
+type PagesConfig = Pick<FastifyContextConfig, 'needs' | 'proof' | 'ofPerson' | 'forOwners' | 'whenClosed'> & {
+  readonly roles: Roles
+}
 
 /** `proved`: the same for those who have shown a password or a passkey in the last 15 minutes. */
 function pagesWith(app: FastifyInstance, config: PagesConfig) {

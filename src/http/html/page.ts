@@ -111,6 +111,7 @@ const notices = new Map(
     unsubscribed: t('The application is removed. Its token no longer works.'),
     'user-key-rotated': t('There is a new user key. The former one no longer works.'),
     'settings-saved': t('The settings are saved.'),
+    'store-reopened': t('The store is open again.'),
     'reply-to-mailed': t('A link is on its way to the address. Customers answer to it once you have opened the link.'),
     'test-mail-written': t('The mail is on its way to you.'),
     'status-added': t('The status is added.'),

@@ -78,6 +78,16 @@ export function ofStore(privilege: Privilege, access: Access) {
   return { roles: ['operator-key', 'merchant'], needs: [[privilege, access]], ids: { id: 'The store.' } } as const
 }
 
+/** Routes of one store, open or closed, for the operator and owners who have shown a password lately. */
+export const ofOwner = {
+  roles: ['operator-key', 'merchant'],
+  needs: [],
+  forOwners: true,
+  proof: true,
+  whenClosed: true,
+  ids: { id: 'The store.' },
+} as const
+
 /** Declares a JSON route for the operator, and optionally for merchants. */
 export const operatorRoute = routesOf({
   tag: 'Operator',

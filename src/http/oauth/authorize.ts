@@ -7,7 +7,7 @@ import {
   denyAuthorization,
 } from '../../access/applications/tokens/access-tokens.ts'
 import { findOAuthClient, type OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
-import { findStoreAt } from '../../access/stores/caller-store.ts'
+import { openStoreAt } from '../../access/stores/closing.ts'
 import type { CallerStore, Privileges } from '../../engine/caller.ts'
 import type { Db } from '../../foundation/database/client.ts'
 import { t } from '../../foundation/texts/text.ts'
@@ -94,7 +94,7 @@ async function answered(
     // Only by its scheme: applications redirect further, perhaps to another host, and Chromium counts that too.
     allowFormTarget(reply, new URL(target.redirectUri).protocol)
     const wish = readWish(parameters, target.client.isNew && !services.config.sandbox)
-    const store = wish.storeUrl === null ? null : await findStoreAt(services.db, wish.storeUrl)
+    const store = wish.storeUrl === null ? null : await openStoreAt(services.db, wish.storeUrl)
     return await work({ ...target, ...wish, store, query })
   } catch (error) {
     if (!(error instanceof OAuthRefusal)) throw error

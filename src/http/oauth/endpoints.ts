@@ -31,7 +31,7 @@ const refusals = {
     { 'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } } },
   ),
   403: refusal(
-    'The request came over plain http, and the server accepts only https.',
+    'The request came over plain http, and the server accepts only https; or the store is closed, and codes and tokens stay as they are.',
     'invalid_request',
     'Send requests by https',
   ),

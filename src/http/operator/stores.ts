@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { allows } from '../../access/applications/privileges.ts'
 import { createStore, newStore } from '../../access/people/create-store.ts'
 import type { AccessServices } from '../../access/stores/access-changes.ts'
+import { closeStore, closing, reopenStore } from '../../access/stores/closing.ts'
 import type { CreateStore } from '../../access/stores/create-store.ts'
 import { type RateLimit, throttleWords } from '../../access/stores/rate-limit.ts'
 import {
@@ -24,7 +25,7 @@ import { type PlacedOrder, placeOrder } from '../../shop/resources/orders/place-
 import { privilegesOf } from '../../shop/staff/roles.ts'
 import { requireProof } from '../html/guard.ts'
 import { actorOf, type CallerServices, isByToken, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
-import { broughtAlong, id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
+import { broughtAlong, id, ofOwner, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { type BodyType, done, jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery } from '../server/json/parameters.ts'
 
@@ -77,6 +78,11 @@ const store = record<ShownStore>('Store')({
   TestStore: [
     z.literal(true).optional().describe('It is a developer’s own, to try things out in. Other stores lack the member.'),
     (from) => from.isTest || undefined,
+  ],
+  DateClosed: time.nullable().describe('The time at which the store was closed. Null: it is open.'),
+  DateOfDeletion: [
+    time.nullable().describe('The time from which on the closed store is deleted. Null: it is open.'),
+    (from) => from.deletedFrom?.toISOString() ?? null,
   ],
   DateCreated: time.describe('The time at which the store was opened.'),
 })
@@ -179,6 +185,31 @@ export const storeRoutes = [
       // Every program names the store by it.
       if (isByToken(request) && given.SecureURL !== undefined) requireProof(request)
       return shown(request, await updateStore(services, ids.id, given, actorOf(request)))
+    },
+  }),
+  operatorRoute('DELETE /admin/stores/:id', {
+    ...ofOwner,
+    id: 'closeStore',
+    summary: 'Close a store',
+    description:
+      'From this moment on nobody gets in: applications, programs, customers and its people are refused (403), and deliveries and mails wait. Until `DateOfDeletion`, 30 days later, `POST /admin/stores/{id}/reopen` opens it as it was, except for what is deleted by age meanwhile; then its applications are told by REMOVE, and everything of the store is deleted. The operator may read and export it all the time. `Name` is the name of the store, exactly as it is. People must be owners who have shown their password in the last 15 minutes.',
+    body: jsonBody(closing, { Name: 'My shop' }),
+    answers: { 200: one('The store, since when it is closed, and when it is deleted.', store) },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: AccessServices) => {
+      return shown(request, await closeStore(services, ids.id, body(), actorOf(request)))
+    },
+  }),
+  operatorRoute('POST /admin/stores/:id/reopen', {
+    ...ofOwner,
+    id: 'reopenStore',
+    summary: 'Open a closed store again',
+    description:
+      'Within 30 days, by the operator or an owner who has shown the password in the last 15 minutes. What waited goes on: deliveries, mails, CSV files.',
+    answers: { 200: one('The store.', store) },
+    refusals: [409],
+    run: async ({ request, ids }, services: AccessServices) => {
+      return shown(request, await reopenStore(services, ids.id, actorOf(request)))
     },
   }),
   operatorRoute('PUT /admin/stores/:id/order-statuses', {

@@ -15,7 +15,7 @@ import type { PictureServices } from '../../shop/pictures/pictures.ts'
 import { exportPictures, takePictures } from '../../shop/pictures/transfer.ts'
 import { transferredResources } from '../../shop/registry.ts'
 import type { CallerServices } from '../html/request.ts'
-import { operatorRoute } from '../html/route-groups.ts'
+import { ofOwner, operatorRoute } from '../html/route-groups.ts'
 import type { BodyType, JsonAnswer } from '../server/json/json-routes.ts'
 import { type Content, requestId } from '../server/json/openapi.ts'
 import { unsupportedMedia } from '../server/requests/receive.ts'
@@ -89,12 +89,11 @@ function begin({ backgroundDb }: TransferServices, transfer: () => Promise<void>
 /** The routes that export and import a store as any number of `TransferLine` lines (engine/transfer.ts). */
 export const transferRoutes = [
   operatorRoute('GET /admin/stores/:id/export', {
-    roles: ['operator-key'],
+    ...ofOwner,
     id: 'exportStore',
     summary: 'Stream a store out',
     description:
-      'Streams all records of a store as JSON lines: what `POST /admin/stores/{id}/import` takes. Changes that are made meanwhile may be in it or not; at most two transfers run at a time (503).',
-    ids: { id: 'The store.' },
+      'Streams all records of a store as JSON lines: what `POST /admin/stores/{id}/import` takes. Changes that are made meanwhile may be in it or not; at most two transfers run at a time (503). Also for owners who have shown their password in the last 15 minutes, and while the store is closed.',
     query: exportQuery,
     answers: { 200: lines('Records, one per line; the line `{"end": …}` ends a complete file.') },
     isStreamed: true,
@@ -106,6 +105,7 @@ export const transferRoutes = [
       const file = new PassThrough()
       begin(services, () => runExport(caller, { file, query, files: services.files }, request))
       request.caller = caller
+      reply.header('content-disposition', `attachment; filename="store-${ids.id}.ndjson"`)
       return reply.type(NDJSON).send(file)
     },
   }),

@@ -18,7 +18,12 @@ export interface AdmissionServices {
   metrics: Pick<Metrics, 'throttledRequests' | 'cartApi'>
 }
 
-const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'addressRefused' } as const
+const refusals = {
+  key: 'wrongKey',
+  closed: 'switchedOff',
+  'switched-off': 'switchedOff',
+  address: 'addressRefused',
+} as const
 
 /**
  * Admits a call to the store that it names by storeUrl and userKey, after waiting for a slot of the store's bucket (contract §8).

@@ -1,16 +1,18 @@
 import { type Db, execute, queryRows } from '../../foundation/database/client.ts'
 import { constant, identifier } from '../../foundation/database/sql.ts'
 import { inBatches } from '../../foundation/database/sweeper.ts'
+import type { Files } from '../../foundation/files/files.ts'
+import { filesOfPicture } from '../../shop/pictures/pictures.ts'
 
 // Deletes every row of a store, whatever tables there are.
 
 const BATCH_MAX = 500
 
 /**
- * What outlives a store: what people did is the operator's to know, and a token that ended must never work again. The store's own row
- * goes last.
+ * What outlives a store: what people did is the operator's to know, a token that ended must never work again, and applications are still
+ * told that it is gone. The store's own row goes last.
  */
-const kept = ['AuditEntry', 'EndedToken', 'TestStore']
+const kept = ['AuditEntry', 'EndedToken', 'RemovalNotice', 'TestStore']
 
 interface Table {
   readonly name: string
@@ -64,6 +66,18 @@ async function tablesOfStores(db: Db): Promise<string[]> {
     ordered.push(...free)
   }
   return [...ordered, ...parts.map(({ name }) => name)]
+}
+
+/** Deletes the pictures of a store with their files, one after another, until `isOver`. */
+export async function removePictures(db: Db, files: Files, storeId: number, isOver: () => boolean): Promise<void> {
+  await inBatches(isOver, true, async () => {
+    const picture = await db.picture.findFirst({ where: { storeId }, select: { name: true } })
+    if (picture === null) return null
+    for (const path of filesOfPicture(storeId, picture.name)) await files.remove(path)
+    // Last, so that what a killed process leaves is found again.
+    await db.picture.deleteMany({ where: { storeId, ...picture } })
+    return true
+  })
 }
 
 /**

@@ -148,8 +148,8 @@ export const storeAlerts = {
   },
 } as const satisfies Record<string, StoreKind>
 
-/** What developers break in their test stores needs nobody. */
-const ofShops = { store: { testStore: null } } as const
+/** What developers break in their test stores needs nobody, nor does what waits in closed stores. */
+const ofShops = { store: { testStore: null, closedAt: null } } as const
 
 export const operatorAlerts = {
   'no-backup': {

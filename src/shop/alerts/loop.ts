@@ -2,6 +2,8 @@ import { allows } from '../../access/applications/privileges.ts'
 import { type MailServices, mailsAre, writeMail } from '../../access/mail/write.ts'
 import { type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import type { Alert } from '../../foundation/database/generated/client.ts'
+import { isOpenStore } from '../../foundation/database/open-stores.ts'
+import { sql } from '../../foundation/database/sql.ts'
 import type { Config } from '../../foundation/process/settings.ts'
 import { createWorker } from '../../foundation/process/worker.ts'
 import type { Phrase } from '../../foundation/texts/text.ts'
@@ -40,12 +42,13 @@ export function createAlerts(services: AlertServices, { everyMs = EVERY_MS }: { 
 /** A server of a later version, which may run beside this one, looks at others. */
 const knownKinds = [...Object.keys(operatorAlerts), ...Object.keys(storeAlerts)]
 
-/** Those that nobody looked at during the last minute. */
+/** Those that nobody looked at during the last minute, without those of closed stores. */
 async function claim({ db, now }: AlertServices): Promise<number[]> {
   const at = now()
   const rows = await db.$queryRaw<{ id: number }[]>`
     UPDATE "Alert" SET "lookedAt" = ${at} WHERE "id" IN (
-      SELECT "id" FROM "Alert" WHERE "kind" = ANY (${knownKinds}) AND "lookedAt" <= ${new Date(at.getTime() - AGAIN_MS)} ORDER BY "lookedAt"
+      SELECT "id" FROM "Alert" WHERE "kind" = ANY (${knownKinds}) AND "lookedAt" <= ${new Date(at.getTime() - AGAIN_MS)}
+        AND ${isOpenStore(sql`(SELECT "storeId" FROM "StoreUser" WHERE "StoreUser"."id" = "Alert"."storeUserId")`)} ORDER BY "lookedAt"
       LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
     RETURNING "id"`
   return rows.map(({ id }) => id)

@@ -7,6 +7,7 @@ import { getRecord } from '../../engine/reading/read.ts'
 import type { Db, Transaction } from '../../foundation/database/client.ts'
 import type { PictureFetch, Prisma } from '../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../foundation/database/leases.ts'
+import { isOpenStore } from '../../foundation/database/open-stores.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import type { Outbound } from '../../foundation/outbound/outbound.ts'
 import { nextTry, TRIES_MAX } from '../../foundation/outbound/retry-schedule.ts'
@@ -66,7 +67,12 @@ export interface FetchServices extends PictureServices {
 export function createPictureFetches(services: FetchServices) {
   const { db, now, log } = services
   // The place is the number of fetches of the store before it, so that nobody waits behind another store's thousands.
-  const wanted = { key: ['storeId', 'id'], where: sql`"endedAt" IS NULL`, order: 'place', limit: BATCH_MAX }
+  const wanted = {
+    key: ['storeId', 'id'],
+    where: sql`"endedAt" IS NULL AND ${isOpenStore(sql`"PictureFetch"."storeId"`)}`,
+    order: 'place',
+    limit: BATCH_MAX,
+  }
   return createWorker<PictureFetch>({
     log,
     complaint: 'pictures to be fetched could not be looked for',

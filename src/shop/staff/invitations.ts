@@ -15,7 +15,7 @@ import {
 import { identityOf, lockIdentity } from '../../access/people/proof.ts'
 import { type Client, openSession, type Session } from '../../access/people/sessions.ts'
 import { withDevice } from '../../access/people/sign-in-delay.ts'
-import { storeById } from '../../access/stores/caller-store.ts'
+import { storeById, storeClosed } from '../../access/stores/caller-store.ts'
 import {
   type DataServices,
   inTransaction,
@@ -186,7 +186,7 @@ function noSuchInvitation(): StoreFailure {
 
 /**
  * Returns the invitation of a link. `needsSignIn`: whether somebody has shown that the address is theirs; a mailed link is then for that
- * person alone. Throws for a link that does not work (404).
+ * person alone. Throws for a link that does not work (404), and for a closed store (403).
  */
 export async function findInvitation(
   { db, secrets, now }: Pick<DataServices, 'db' | 'secrets' | 'now'>,
@@ -195,6 +195,7 @@ export async function findInvitation(
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
   const row = await db.invitation.findFirst({ where, include: { ...withRoles, store: true } })
   if (!row || !isStillGiven(row)) throw linkUsed()
+  if (row.store.closedAt !== null) throw storeClosed()
   const [proved] = await db.$queryRaw<unknown[]>`
     SELECT FROM "Identity" WHERE lower("email") = lower(${row.email}::text) AND "emailProvedAt" IS NOT NULL
       AND EXISTS (SELECT FROM "StoreUser" WHERE "identityId" = "Identity"."id") LIMIT 1`

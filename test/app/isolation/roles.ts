@@ -39,7 +39,12 @@ const ofRecord: readonly (readonly [path: RegExp, need: Need])[] = [
 ]
 
 /** Whether somebody with these privileges may use the route, at this address. */
-export function mayUse(privileges: Privileges, { needs }: Pick<GuardedRoute, 'needs'>, address: string): boolean {
+export function mayUse(
+  privileges: Privileges,
+  { needs, forOwners }: Pick<GuardedRoute, 'needs' | 'forOwners'>,
+  address: string,
+): boolean {
+  if (forOwners && privileges !== builtInRoles.owner.privileges) return false
   const all = [...needs, ...ofRecord.flatMap(([path, need]) => (path.test(address) ? [need] : []))]
   return all.every(([privilege, access]) => allows(privileges, privilege, access))
 }

@@ -1,6 +1,7 @@
 import { floodSignIns } from './attack-accounts.ts'
 import { drippingConnections, formBodies, heldBodies, jsonBodies, slowReaders, xmlBodies } from './attack-bytes.ts'
 import { lockedRow, stalledDatabase } from './attack-database.ts'
+import { deletedStore } from './attack-deletion.ts'
 import { largePictures } from './attack-pictures.ts'
 import { badReceivers } from './attack-receivers.ts'
 
@@ -44,6 +45,7 @@ export const situations: readonly Situation[] = [
   { name: '40 networks of dripping connections', attack: drippingConnections },
   { name: '200 bad receivers', ...badReceivers },
   { name: 'pictures being decoded', ...largePictures },
+  { name: 'a store being deleted', ...deletedStore },
   { name: 'flood of sign-ins', attack: floodSignIns },
   { name: 'stalled database', attack: stalledDatabase, isOutage: true },
 ]

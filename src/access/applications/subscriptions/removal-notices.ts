@@ -5,7 +5,7 @@ import { sql } from '../../../foundation/database/sql.ts'
 import { nextTry, TRIES_MAX } from '../../../foundation/outbound/retry-schedule.ts'
 import { createWorker } from '../../../foundation/process/worker.ts'
 import { aboutApplication, recordAudit } from '../../audit/audit.ts'
-import { type CallbackServices, postCallback } from './callback.ts'
+import { type CallbackServices, callbackText, newMessageId, postCallback } from './callback.ts'
 import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
 
 /** The number of notices sent at the same time. */
@@ -13,8 +13,8 @@ const BATCH_MAX = 5
 const EVERY_MS = 5_000
 
 /**
- * Stores a REMOVE that the application did not accept, for retries, in the transaction that ends the subscription.
- * `body` is the text of the first attempt, and `reason` why it failed.
+ * Stores a REMOVE in the transaction that ends the subscription: one that the application did not accept, for retries, or one that was not
+ * sent yet. `body` is its text, and `reason` why the first attempt failed; empty: there was none.
  */
 export async function addRemovalNotice(
   tx: Transaction,
@@ -23,17 +23,34 @@ export async function addRemovalNotice(
 ): Promise<void> {
   const { body, ...notice } = given
   const createdAt = now()
-  const nextAttemptAt = nextTry(1, createdAt) ?? createdAt
-  const data = { ...notice, bodySealed: secrets.seal(body), attempts: 1, nextAttemptAt, createdAt }
+  const attempts = notice.reason === '' ? 0 : 1
+  const nextAttemptAt = nextTry(attempts, createdAt) ?? createdAt
+  const data = { ...notice, bodySealed: secrets.seal(body), attempts, nextAttemptAt, createdAt }
   await tx.removalNotice.create({ data })
+}
+
+/** Returns what stores a REMOVE for every application that a store uses and that has a CallBackURL; call it once the subscriptions are ended. */
+export async function removalsOf(tx: Transaction, services: Pick<DataServices, 'secrets' | 'now'>, storeId: number) {
+  const { secrets, now } = services
+  const where = { storeId, application: { openToMerchants: true, callbackUrl: { not: null } } }
+  const include = { application: true, store: { select: { secureUrl: true } } } as const
+  const told = await tx.subscription.findMany({ where, include })
+  return async () => {
+    for (const { application, applicationId, store, tokenSealed } of told) {
+      const token = secrets.open(tokenSealed)
+      const body = callbackText(now, { publicKey: application.publicKey, action: 'REMOVE', token, ...store })
+      const notice = { storeId, applicationId, url: application.callbackUrl ?? '', body, messageId: newMessageId() }
+      await addRemovalNotice(tx, services, { ...notice, reason: '' })
+    }
+  }
 }
 
 export type RemovalNoticeServices = DataServices &
   CallbackServices & { log: { warn(details: object, message: string): void } }
 
 /**
- * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
- * subscribes to it again, or the last attempt fails; and sends the REDACT callbacks of erasures (redactions.ts), until the application answers
+ * Sends REMOVE callbacks that failed when a merchant forced a removal, or whose store is deleted, until the application answers 200, a store
+ * subscribes to it again, or the last attempt fails; and the REDACT callbacks of erasures (redactions.ts), until the application answers
  * 200 or the last attempt fails. Any number of processes may run this on one database.
  */
 export function createRemovalNotices(

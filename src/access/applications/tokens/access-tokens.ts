@@ -7,6 +7,7 @@ import { generateKey, isOneOf, sameSecret } from '../../../foundation/values/sec
 import type { AuditAction } from '../../audit/actions.ts'
 import { type Actor, aboutApplication, recordAudit } from '../../audit/audit.ts'
 import { type AccessServices, changeAccess } from '../../stores/access-changes.ts'
+import { openStoreById } from '../../stores/closing.ts'
 import type { OAuthClient } from './oauth-clients.ts'
 
 // OAuth's authorization codes, and the tokens that applications exchange them for. The code of an existing application gives an
@@ -120,7 +121,8 @@ interface Refreshing {
  * another client leaves the code unchanged. Of concurrent requests with one code, at most one gets a token, and in the
  * end no token works.
  *
- * Throws (400) with a sentence about what is wrong with the code, the redirect address or the verifier.
+ * Throws (400) with a sentence about what is wrong with the code, the redirect address or the verifier; for a closed store (403), where
+ * nothing is used up.
  */
 export async function exchangeCode(services: AccessServices, exchange: CodeExchange): Promise<IssuedToken> {
   const { db, secrets } = services
@@ -159,6 +161,7 @@ async function present(
     SELECT "storeId" FROM "Subscription" WHERE "id" = ${subscriptionId} FOR NO KEY UPDATE`
   if (!subscription) return unknown
   const { storeId } = subscription
+  await openStoreById(tx, storeId)
   const about = { actor, ...aboutApplication(client), storeId }
   const code = await tx.authorizationCode.findUnique({ where: { codeHash } })
   if (!code || code.usedAt) {
@@ -256,12 +259,13 @@ interface Refresh {
  * A refresh token works once. For 30 seconds its repetition gets the tokens of the first answer, because that may have been lost on
  * the way, and because two processes of a client may refresh at once: no further token comes into being. Any other use of a former
  * one ends the grant with all its tokens, because one of its two holders is not the client (RFC 9700 §4.14.2). Throws (400) with
- * a sentence about what is wrong.
+ * a sentence about what is wrong, and for a closed store (403), whose refresh tokens stay as they are.
  */
 export async function refreshAccess(services: AccessServices, refresh: Refresh): Promise<IssuedToken | null> {
   const { client, refreshToken } = refresh
   const found = await findGrant(services.db, client, refreshToken)
   if (found === null) return null
+  await openStoreById(services.db, found.storeId)
   const outcome = await inTransaction(services.db, (tx) => refreshGrant(tx, services, found.id, refresh))
   if (outcome !== 'former') {
     if (typeof outcome === 'string') throw new StoreFailure('invalid-value', outcome, { field: 'refresh_token' })

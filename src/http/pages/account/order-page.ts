@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { storeById } from '../../../access/stores/caller-store.ts'
+import { openStoreById } from '../../../access/stores/closing.ts'
 import { shippingAddress } from '../../../foundation/texts/format.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type OrderPageServices, orderOfPage, orderPagesSince } from '../../../shop/resources/orders/order-page.ts'
@@ -21,7 +21,7 @@ const headers = {
 
 /**
  * Adds the page of one order, for whoever has its address (`orderPageAddress`). It is outside the guard of pages: no session or cookie
- * is read or set, and nothing on it leads to an account. An address that is wrong, has ended or is of no order gets one answer (404).
+ * is read or set, and nothing on it leads to an account. An address that is wrong, has ended or is of no order gets one answer (404), and one of a closed store another (403).
  */
 export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServices): void {
   const { config, db, now } = services
@@ -37,7 +37,7 @@ export function orderPageDoor(app: FastifyInstance, services: OrderPageDoorServi
   async function read(request: FastifyRequest) {
     const named = orderOfPage(services, textIn(request.params, 'token'))
     if (named === null) return null
-    const store = await storeById(db, named.storeId)
+    const store = await openStoreById(db, named.storeId)
     const orderDate = { gte: orderPagesSince(services, now()) }
     const order = await findOrder(services, store, { id: named.id, orderDate }, { shippingAddress: nameAndTown })
     return { ...order, comments: '' }

@@ -4,7 +4,7 @@ import { type MailServices, mailsAre } from '../../../access/mail/write.ts'
 import { LINK_MINUTES, requestCustomerLink } from '../../../access/people/customer-links.ts'
 import { redeemCustomerToken } from '../../../access/people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../../access/people/sessions.ts'
-import { findStoreAt } from '../../../access/stores/caller-store.ts'
+import { openStoreAt } from '../../../access/stores/closing.ts'
 import type { CallerStore } from '../../../engine/caller.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
@@ -61,7 +61,7 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
 
 /** Returns the shop that names itself in the address by which it leads here; without that, the only one of the server. Null: neither. */
 async function shopAt(db: Db, address: string): Promise<Pick<CallerStore, 'name' | 'secureUrl'> | null> {
-  if (address !== '') return findStoreAt(db, address)
-  const [first, second] = await db.store.findMany({ where: { testStore: null }, take: 2 })
+  if (address !== '') return openStoreAt(db, address)
+  const [first, second] = await db.store.findMany({ where: { testStore: null, closedAt: null }, take: 2 })
   return second === undefined ? (first ?? null) : null
 }

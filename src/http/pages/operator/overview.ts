@@ -58,7 +58,7 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
   const figures = await read(services, [dispatchFigures, backupFigures, upgradeFigures])
   const [stores, testStores, applications, people, developers] = await Promise.all([
     db.store.count({ where: { testStore: null } }),
-    db.testStore.count(),
+    db.testStore.count({ where: { store: { closedAt: null } } }),
     db.application.count(),
     db.storeUser.count({ where: { store: { testStore: null } } }),
     db.developer.count(),

@@ -118,6 +118,7 @@ async function storesPage({ db }: StorePagesServices, request: FastifyRequest): 
       name: true,
       secureUrl: true,
       createdAt: true,
+      closedAt: true,
       testStore: { select: { state: true } },
       _count: { select: { users: true, subscriptions: true } },
     },
@@ -136,7 +137,8 @@ function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = 
 async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
   const id = idIn(request)
   const store = await storeWithKey(services, id)
-  const { name, secureUrl, furtherUrls, currency, timeZone, country, throttle, createdAt, userKeyBroughtAt } = store
+  const { name, secureUrl, furtherUrls, currency, timeZone, country, throttle } = store
+  const { createdAt, userKeyBroughtAt, closedAt, deletedFrom } = store
   const settings = {
     Name: name,
     SecureURL: secureUrl,
@@ -151,7 +153,16 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
     template: '/pages/operator/store',
     title: name,
     values: { ...settings, Role: 'owner', ...typed },
-    data: { id, createdAt, userKeyBroughtAt, ...contents, zones, mails: mailsAre(services.config) },
+    data: {
+      id,
+      createdAt,
+      userKeyBroughtAt,
+      closedAt,
+      deletedFrom,
+      ...contents,
+      zones,
+      mails: mailsAre(services.config),
+    },
   }
 }
 

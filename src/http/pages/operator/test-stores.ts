@@ -30,6 +30,8 @@ export function testStorePages(app: FastifyInstance, services: TestStorePagesSer
 async function listPage(services: TestStorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
   const { part, shown } = listedIn(request, home)
   const rows = await services.db.testStore.findMany({
+    // Closed stores that are being deleted are none.
+    where: { store: { closedAt: null } },
     select: {
       storeId: true,
       state: true,

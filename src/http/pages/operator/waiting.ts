@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { listMailboxMails, type OutboxServices } from '../../../access/mail/outbox.ts'
 import { mailsAre } from '../../../access/mail/write.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
+import { isOpenStore } from '../../../foundation/database/open-stores.ts'
+import { sql } from '../../../foundation/database/sql.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { listedIn } from './lists.ts'
@@ -17,7 +19,7 @@ const COUNTED_MAX = 10_000
 const states = { waiting: t('waiting'), bounced: t('refused by the receiver'), failed: t('given up') } as const
 const stateNames = Object.keys(states) as (keyof typeof states)[]
 
-/** The receivers that wait or fail, without those of test stores, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
+/** The receivers that wait or fail, without those of test stores and closed ones, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
 export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPage> {
   const receivers = await db.$queryRaw`
     WITH "troubled" AS (
@@ -31,6 +33,7 @@ export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPag
       ) AS "waiting"
       WHERE ("waiting"."count" > 0 OR "failingSince" IS NOT NULL OR "pauseReason" IS NOT NULL)
         AND NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "Webhook"."storeId")
+        AND ${isOpenStore(sql`"Webhook"."storeId"`)}
       LIMIT ${WEBHOOKS_MAX}
     )
     SELECT substring("url" FROM '^[a-z]+://(?:[^/@]*@)?([^/?#]*)') AS "host", count(*)::int AS "webhooks",

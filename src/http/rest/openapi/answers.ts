@@ -212,7 +212,7 @@ const refusals = {
   ),
   403: refusal(
     'InsecureTransport',
-    'The request came over plain http, and the server accepts only https.',
+    'The request came over plain http, and the server accepts only https; or the store is closed: the same request works once one of its owners has opened it again.',
     ['', 'Send requests by https'],
     { headers: [] },
   ),

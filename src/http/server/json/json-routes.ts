@@ -164,6 +164,10 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly proof?: boolean
   /** Whether people's tokens reach it, where it answers JSON. Omitted: none does. */
   readonly tokens?: boolean
+  /** Whether merchants must be owners of the store. Omitted: `needs` decides. */
+  readonly forOwners?: boolean
+  /** Whether it is open while the store is closed. Omitted: the operator alone may read. */
+  readonly whenClosed?: boolean
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
@@ -243,12 +247,21 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route> & DataServices,
 ): void {
   for (const route of routes) {
-    const { method, path, roles, needs, proof, tokens = false, isStreamed = false } = route
+    const { method, path, roles, needs, proof, isStreamed = false } = route
+    const { tokens = false, forOwners = false, whenClosed = false } = route
     app.route({
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
-      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), tokens, streamed: isStreamed },
+      config: {
+        roles,
+        ...(needs && { needs }),
+        ...(proof !== undefined && { proof }),
+        tokens,
+        forOwners,
+        whenClosed,
+        streamed: isStreamed,
+      },
       handler: handlerOf(route, services),
     })
   }

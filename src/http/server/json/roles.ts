@@ -21,6 +21,10 @@ declare module 'fastify' {
      * bounds by itself what a token reaches.
      */
     tokens?: boolean
+    /** Whether a merchant must be an owner of the store, whatever roles of its own may do. */
+    forOwners?: boolean
+    /** It is open while the store is closed: it opens the store again, or hands its data over. */
+    whenClosed?: boolean
     /** It is about the person rather than the store, and open without the second factor that the store requires. */
     ofPerson?: boolean
   }

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { operatorCaller } from '../../../access/stores/caller-store.ts'
+import { isClosed } from '../../../access/stores/closing.ts'
 import type { Log } from '../../../engine/definition/endpoints.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'
+import { isOpenStore } from '../../../foundation/database/open-stores.ts'
 import { empty, identifier, sql } from '../../../foundation/database/sql.ts'
 import { programVersion } from '../../../foundation/process/version.ts'
 import { createWorker } from '../../../foundation/process/worker.ts'
@@ -70,7 +72,7 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
 
 /**
  * Takes the import that has waited longest, of a store for which no other one is being applied. One of few records waits only for
- * others of few, so that nobody who changes some orders waits until a large file is done. One that a server of a later version has read is
+ * others of few, so that nobody who changes some orders waits until a large file is done. Those of closed stores wait until these are open again. One that a server of a later version has read is
  * left to those.
  */
 async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Promise<Import[]> {
@@ -79,7 +81,7 @@ async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Prom
     return sql`(${row}."changes" + ${row}."creates" <= ${FEW_LINES}::int)`
   }
   const where = sql`"state" = 'applying' AND string_to_array("version", '.')::int[] <= string_to_array(${programVersion}, '.')::int[]
-    ${isOfFew ? sql`AND ${few('CsvImport')}` : empty} AND NOT EXISTS (
+    ${isOfFew ? sql`AND ${few('CsvImport')}` : empty} AND ${isOpenStore(sql`"CsvImport"."storeId"`)} AND NOT EXISTS (
     SELECT FROM "CsvImport" "other" WHERE "other"."storeId" = "CsvImport"."storeId" AND "other"."id" <> "CsvImport"."id"
       AND ${few('other')} = ${few('CsvImport')}
       AND "other"."state" = 'applying' AND NOT ${isFree(leases.csvApplying, now, 'other')})`
@@ -91,7 +93,9 @@ async function apply(services: CsvImportServices, claimed: Import, isStopping: (
   const run = await runOf(services, claimed)
   let after: number | null = 0
   try {
-    while (after !== null && !isStopping()) after = await applyBatch(run, after)
+    while (after !== null && !isStopping() && !(await isClosed(services.db, claimed.storeId))) {
+      after = await applyBatch(run, after)
+    }
     if (after === null) await finish(run)
   } catch (error) {
     // Another process has taken it over.

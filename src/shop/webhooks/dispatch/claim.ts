@@ -4,6 +4,8 @@ import { deliveriesChannel } from '../../../engine/recording/events.ts'
 import { type Db, queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { Delivery, Event, Webhook } from '../../../foundation/database/generated/client.ts'
 import { leases } from '../../../foundation/database/leases.ts'
+import { isOpenStore } from '../../../foundation/database/open-stores.ts'
+import { sql } from '../../../foundation/database/sql.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import type { SealedSecrets } from '../secret.ts'
 import { type Allotment, keyOf, SLOT_BYTES, slotsOf } from './slots.ts'
@@ -48,7 +50,7 @@ const knownKinds = eventKinds.map(({ type }) => type)
 export const DUE_MAX = 1_000
 
 /**
- * Returns webhooks with due deliveries, at most DUE_MAX: first those after the webhook `after`.
+ * Returns webhooks with due deliveries, at most DUE_MAX: first those after the webhook `after`. Those of closed stores wait.
  *
  * A skip scan of the index of pending deliveries finds them, so that a backlog for a dead receiver does not slow down
  * the others. OFFSET 0 and ARRAY make PostgreSQL run sub-selects row by row through the key's index, whatever its
@@ -79,7 +81,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
     FROM "waiting" CROSS JOIN LATERAL (
       SELECT "url", "format", "enabled", "failingSince", "secretSealed", "formerSecretSealed", "secretRotatedAt", "subscriptionId"
       FROM "Webhook" WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId"
-        AND "eventType" = ANY (${knownKinds}::smallint[]) OFFSET 0
+        AND "eventType" = ANY (${knownKinds}::smallint[]) AND ${isOpenStore(sql`"waiting"."storeId"`)} OFFSET 0
     ) AS "webhook" LEFT JOIN LATERAL (
       SELECT "applicationId", "Subscription"."privileges" AS "agreed", "Application"."privileges" AS "asked"
       FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"

@@ -1,6 +1,7 @@
 import { queryRows, type Transaction } from '../../../foundation/database/client.ts'
 import type { DatabaseFigures } from '../../../foundation/database/figures.ts'
-import { constant } from '../../../foundation/database/sql.ts'
+import { isOpenStore } from '../../../foundation/database/open-stores.ts'
+import { constant, sql } from '../../../foundation/database/sql.ts'
 
 /** Further rows are not counted. */
 const COUNTED_MAX = 10_000
@@ -15,7 +16,7 @@ export const dispatchFigures: DatabaseFigures = {
     },
     webhook_unnumbered_events: { help: `Events without a place in their feed, counted up to ${COUNTED_MAX}` },
     webhook_delivery_lag_seconds: {
-      help: 'How long the longest waiting delivery has been due, without those of test stores, by what its receiver did last: answering, failing. 0: none is due',
+      help: 'How long the longest waiting delivery has been due, without those of test stores and closed ones, by what its receiver did last: answering, failing. 0: none is due',
       labelNames: ['receiver'],
     },
     webhook_pending_deliveries: { help: `Deliveries that are not over, counted up to ${COUNTED_MAX}` },
@@ -69,7 +70,8 @@ async function longestDue(tx: Transaction) {
       SELECT "failingSince" IS NOT NULL AS "isFailing" FROM "Webhook"
       WHERE "Webhook"."storeId" = "some"."storeId" AND "Webhook"."id" = "some"."webhookId" OFFSET 0
     ) AS "webhook"
-    WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "some"."storeId")`
+    WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "some"."storeId")
+      AND ${isOpenStore(sql`"some"."storeId"`)}`
   return found
 }
 

@@ -87,6 +87,15 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     () => ({ method: 'POST', url: ofShop('/order-statuses'), body: { StatusText: `Quote ${++serial}` } }),
   ],
   ['PUT …/payment-methods', 200, () => ({ method: 'PUT', url: ofShop('/payment-methods'), body: [{ Name: 'Gift' }] })],
+  ['DELETE /admin/stores/{id}', 200, () => ({ method: 'DELETE', url: ofShop(''), body: { Name: shop.store.name } })],
+  [
+    'POST …/reopen',
+    200,
+    async () => {
+      await send({ method: 'DELETE', url: ofShop(''), body: { Name: shop.store.name } })
+      return { method: 'POST', url: ofShop('/reopen') }
+    },
+  ],
   ['POST …/user-key', 200, () => ({ method: 'POST', url: ofShop('/user-key') })],
   [
     'POST …/orders',

@@ -32,6 +32,8 @@ test('GET /admin/stores lists what was given and what was filled in', async () =
     Name: 'A shop',
     SecureURLs: [],
     DateUserKeyBrought: null,
+    DateClosed: null,
+    DateOfDeletion: null,
     CartAPI: { Enabled: true, Addresses: [] },
     DateCreated,
   }

@@ -39,8 +39,9 @@ const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Numb
 
 describe('the roles of routes', () => {
   test('are those of the list', async () => {
-    const lines = routes.map(({ method, url, allowed, needs, asksProof, takesTokens }) => {
-      const who = allowed.flatMap((role) => (role === 'merchant' ? staffWith(needs) : role))
+    const lines = routes.map(({ method, url, allowed, needs, forOwners, asksProof, takesTokens }) => {
+      const staff = forOwners ? ['owner'] : staffWith(needs)
+      const who = allowed.flatMap((role) => (role === 'merchant' ? staff : role))
       const byToken = takesTokens ? ' (by a token too)' : ''
       return `${method} ${url}: ${who.join(', ')}${asksProof ? ' (with a recent proof)' : ''}${byToken}\n`
     })

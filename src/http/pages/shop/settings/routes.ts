@@ -19,6 +19,7 @@ import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
 import { builtInName } from '../../records/order-words.ts'
 import { chargesPage, saveCharges } from './charges.ts'
+import { closingPages } from './close.ts'
 import { documentsPage, logoForm, saveDocuments } from './documents.ts'
 import { type MailSettingsServices, mailSettingsPages } from './mails.ts'
 import { nameListPages } from './name-lists.ts'
@@ -27,7 +28,7 @@ import { keysIn, savedPage, saveRows } from './saved-page.ts'
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const currencies = Intl.supportedValuesOf('currency')
 
-/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns, documents, taxes, shipping and mails. */
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, carriers, names for returns, documents, taxes, shipping and mails, and the page that closes it. */
 export function settingsPages(app: FastifyInstance, services: MailSettingsServices & PictureServices): void {
   const saved = [
     { path: '/admin/settings', pageOf: settingsPage, save: saveSettings },
@@ -44,6 +45,7 @@ export function settingsPages(app: FastifyInstance, services: MailSettingsServic
   nameListPages(app, services)
   logoForm(app, services)
   mailSettingsPages(app, services)
+  closingPages(app, services)
 }
 
 async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
@@ -55,7 +57,7 @@ async function settingsPage({ caller }: PageRequest): Promise<HtmlPage> {
     TimeZone: store.timeZone,
     Country: store.country,
   }
-  const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit }
+  const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit, isTest: store.isTest }
   return { template: '/pages/shop/settings/settings', title: t('Settings'), values, data }
 }
 
