@@ -12,6 +12,13 @@ all customers without an order for so many years. Says first what goes, and asks
 is given. It cannot be undone. --list: who was erased.
 `
 
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const named = { customer: text, email: text, phone: text, order: text, years: text, list: flag }
+
+/** Erasures that are listed at a time. */
+const PAGE = 500
+
 await runProgram(usage, main)
 
 type Numbers = Readonly<Record<'Orders' | 'Returns' | 'GiftRegistries', readonly number[]>>
@@ -26,10 +33,6 @@ type Listed = Pick<Erased, 'CustomerID' | 'Orders' | 'Counts'> & {
   readonly Actor: string
   readonly DateErased: string | null
 }
-
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const named = { customer: text, email: text, phone: text, order: text, years: text, list: flag }
 
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   const { store, yes = false, ...how } = parseArgs({ args, options: { ...named, store: text, yes: flag } }).values
@@ -58,8 +61,6 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   return true
 }
 
-const PAGE = 500
-
 function routeOf(name: string, value: string): readonly [path: string, query: string, body: object] {
   if (name === 'customer') return [`/customers/${encodeURIComponent(value)}/erase`, '', {}]
   if (name === 'years') return ['/customers/erase', '', { Years: Number(value) }]
@@ -72,8 +73,7 @@ function inWords(rehearsed: Rehearsed): string {
   const numbers = (['Orders', 'Returns', 'GiftRegistries'] as const)
     .filter((name) => rehearsed[name].length > 0)
     .map((name) => `${name}: ${rehearsed[name].join(', ')}\n`)
-  const parcels =
-    Unshipped > 0 ? `${Unshipped} of the orders have parcels that have not left: their addresses go too\n` : ''
+  const parcels = Unshipped > 0 ? `Orders with parcels that have not left, whose addresses go too: ${Unshipped}\n` : ''
   return `${personIn(CustomerID)}\n${numbers.join('')}${parcels}${countsIn(Counts)}\nAmounts, goods, dates and numbers stay\n`
 }
 
