@@ -97,9 +97,10 @@ export class Copy {
     this.#copying = copying
   }
 
-  /** Finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
+  /** Asks who was erased here, and finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
   async open(): Promise<void> {
     const { book, target } = this.#copying
+    await target.readErased()
     for await (const line of linesOf<{ service: string; id: number }>(book.path(files.cleared))) {
       this.#cleared.add(nameOf(line.service, line.id))
     }

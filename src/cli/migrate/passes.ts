@@ -42,8 +42,7 @@ export class Passes {
 
   /** Copies the whole source, continuing an interrupted pass. */
   async whole(): Promise<void> {
-    const { source, target, book } = this.#copying
-    await target.readErased()
+    const { source, book } = this.#copying
     let { pass } = book.state
     if (pass === null) {
       pass = { number: book.state.lastPass + 1, beganAt: source.now().toISOString(), done: [], place: 0, sums: {} }
@@ -191,7 +190,6 @@ export class Passes {
     const { source, target, book, progress } = this.#copying
     const found = { equal: 0, different: 0, onlyThere: 0, onlyHere: 0 }
     await book.remove(DIFFERENCES)
-    await target.readErased()
     for (const resource of resources) {
       const { service } = resource
       const seen = new Set<number>()

@@ -116,11 +116,7 @@ export async function change<T>(server: Server, path: string, content: object, k
   }
 }
 
-export async function callJson<T>(
-  server: Server,
-  path: string,
-  options?: Parameters<typeof callServer>[2],
-): Promise<T> {
+async function callJson<T>(server: Server, path: string, options?: Parameters<typeof callServer>[2]): Promise<T> {
   const body = await callServer(server, path, options)
   return body.json().catch((error: Error) => {
     throw new LostAnswer(`The answer of ${server.baseUrl} was cut off (${error.message})`)

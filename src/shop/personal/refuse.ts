@@ -1,11 +1,26 @@
+import type { Caller } from '../../engine/caller.ts'
 import { forEachChange } from '../../engine/changing/change.ts'
 import type { FieldSet } from '../../engine/definition/fields.ts'
 import { isRecord } from '../../engine/definition/input.ts'
 import type { Change, Resource } from '../../engine/definition/resource.ts'
 import type { Row, Stored } from '../../engine/definition/stored-row.ts'
+import { queryRows } from '../../foundation/database/client.ts'
+import { anyOf } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { erasedAmong } from './erased-records.ts'
-import { treatmentOf } from './members.ts'
+import { services, treatmentOf } from './members.ts'
+
+/** Those of a service's records that get nothing of their person again, whether they still exist or not. */
+export async function erasedAmong(
+  { db, store }: Caller,
+  service: string,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (!services.some((each) => each === service)) return new Set()
+  const erased = await queryRows<{ recordId: number }>(db)`
+    SELECT "recordId" FROM "ErasedRecord"
+    WHERE "storeId" = ${store.id}::int AND "service" = ${service} AND "recordId" = ${anyOf(ids)}`
+  return new Set(erased.map(({ recordId }) => recordId))
+}
 
 /** Refuses (409) a change that gives a record whose person was erased something personal again, as a program does that sends what it once read. */
 export function refuseErased(changes: readonly Change[]): Promise<void> {

@@ -91,9 +91,7 @@ test('npm run erase says what goes and erases it; a backup has its numbers besid
   const shown = await run('erase', args)
   expect([shown.code, shown.output], shown.errors).toEqual([
     1,
-    expect.stringMatching(
-      /^Customer 12\nOrders: 40\nOrders with parcels .*: 1\nrows with .*: Customers 1, Orders 1.*\nAmounts, .* stay\nNothing was erased\n$/,
-    ),
+    'What goes:\nCustomerID: 12\nOrders: 40\nUnshipped: 1\nCounts: Customers 1, Orders 1\nNothing was erased\n',
   ])
   expect(await tablesWith(server.database.url)).toEqual(expect.arrayContaining(['Customer', 'Order', 'OrderShipment']))
 
@@ -102,7 +100,7 @@ test('npm run erase says what goes and erases it; a backup has its numbers besid
     output: expect.stringMatching(/\nErased\n$/),
   })
   const list = await run('erase', [...args.slice(0, 2), '--list'])
-  expect(list.output).toMatch(/^\S+Z {2}Customer 12, orders 40; by the operator; rows .*Customers 1, Orders 1/)
+  expect(list.output).toMatch(/^Id: \d+; CustomerID: 12; Orders: 40; DateErased: \S+Z; Counts: Customers 1, Orders 1/)
   expect((await run('erase', [...args.slice(0, 2), '--email', 'nobody@mail.example', '--yes'])).errors).toMatch(/404/)
   expect((await run('erase', args.slice(2))).errors).toMatch(/^Usage: /)
 
@@ -172,7 +170,7 @@ test('what a killed restore has left waits in the next server, which writes the 
   expect((await client.query(`SELECT to_regclass('"_erased"') AS "table", "customerId" FROM "Erasure"`)).rows).toEqual([
     { table: null, customerId: 12 },
   ])
-  await vi.waitFor(() => expect(linesIn(join(dir, file))).toHaveLength(1), 10_000)
+  await vi.waitFor(() => expect(readFileSync(join(dir, file), 'utf8')).toBe(`${line}\n`), 10_000)
   const args = ['--store', `${shop.store.id}`, '--email', 'other@mail.example', '--yes']
   expect((await run('erase', args, { PUBLIC_URL: at })).code).toBe(0)
   await vi.waitFor(() => expect(linesIn(join(dir, file))).toHaveLength(2), 10_000)

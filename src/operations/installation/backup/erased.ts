@@ -1,25 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { withConnection } from '../../../foundation/database/connection.ts'
 import { createLoop, type LoopOptions } from '../../../foundation/process/loop.ts'
 import { StartupError } from '../../../foundation/process/startup-error.ts'
 import { writeWholeFile } from '../../../foundation/process/whole-file.ts'
-import { isId } from '../../../foundation/values/int32.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
-import { services } from '../../../shop/personal/members.ts'
 import { keyNames } from './files.ts'
 
 // The file of those who were erased, beside the backups: a line of JSON for each erasure, with the numbers of the records, by service.
 
-const number = z.number().refine(isId)
-const line = z.looseObject({
-  store: number,
-  at: z.iso.datetime({ offset: true }),
-  customer: number.nullable(),
-  ...Object.fromEntries(services.map((service) => [service, z.array(number).optional()])),
-})
+const isErasure = (line: string) => /^\{"at": "[^"]+"[^{}]*\}$/.test(line)
 
 /** Where the file of an installation is in a folder; under the key that is current, and under former ones that are still read. */
 export function erasedFiles(folder: string, secrets: Secrets): [string, ...string[]] {
@@ -33,27 +24,18 @@ export async function readErased(paths: readonly string[]): Promise<ReadonlySet<
       if (error.code === 'ENOENT') return null
       throw new StartupError(`${path} cannot be read (${error.code ?? error.message})`)
     })
-  const texts = await Promise.all(paths.map(async (path) => [path, await read(path)] as const))
-  const found = texts.flatMap(([path, text]) =>
-    text === null
-      ? []
-      : text
-          .split('\n')
-          .slice(0, -1)
-          .map((each) => [path, each] as const),
-  )
-  for (const [path, each] of found) {
-    if (!isErasure(each)) throw new StartupError(`${path} is no file of erasures, or damaged: take another copy of it`)
+  const lines = new Set<string>()
+  let isThere = false
+  for (const path of paths) {
+    const text = await read(path)
+    isThere ||= text !== null
+    for (const line of text?.split('\n').filter((each) => each !== '') ?? []) {
+      if (!isErasure(line))
+        throw new StartupError(`${path} is no file of erasures, or damaged: take another copy of it`)
+      lines.add(line)
+    }
   }
-  return texts.every(([, text]) => text === null) ? null : new Set(found.map(([, each]) => each))
-}
-
-function isErasure(text: string): boolean {
-  try {
-    return line.safeParse(JSON.parse(text)).success
-  } catch {
-    return false
-  }
+  return isThere ? lines : null
 }
 
 const erasedLines = `
