@@ -1,3 +1,4 @@
+import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { withConnection } from '../../../foundation/database/connection.ts'
 import { asStartupError } from '../../../foundation/database/migrations.ts'
 import { type Query, queryOf } from '../../../foundation/database/query.ts'
@@ -41,11 +42,11 @@ const storeNumbers = `
 export async function takeErasures(url: string): Promise<void> {
   await withConnection(url, async (client) => {
     const query = queryOf(client)
+    // Another process may be at it.
     await query('BEGIN')
+    await query('SELECT pg_advisory_xact_lock($1, 0)', [locks.erasedIds])
     const [table] = await query<{ name: string | null }>(`SELECT to_regclass('${TABLE}')::text AS "name"`)
     if (!table?.name) return
-    // Another process may be at it.
-    await query(`LOCK TABLE ${TABLE}`)
     for (const { line } of await query<{ line: string }>(`SELECT "line"::text AS "line" FROM ${TABLE}`))
       await query(waitingOf, [line])
     for (const service of services) await query(counters, [service, resourceNamed(service).table])
