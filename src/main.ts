@@ -25,7 +25,9 @@ import { showShared } from './http/server/figures/figures.ts'
 import { createMetrics } from './http/server/figures/metrics.ts'
 import { showProcess } from './http/server/figures/process-figures.ts'
 import { webServer } from './http/server/requests/listen.ts'
+import { createErasedIds } from './operations/installation/backup/erased.ts'
 import { scheduledBackups } from './operations/installation/backup/schedule.ts'
+import { createErasures } from './operations/installation/erasures.ts'
 import { storeDerivedSecrets } from './operations/installation/secret-key/store-derived.ts'
 import { createUpgrades } from './operations/installation/upgrades.ts'
 import { ensureSandbox } from './operations/sandbox/create.ts'
@@ -102,7 +104,8 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
   const { mails, orderMails } = mailsOf({ ...background, config, metrics: createMailMetrics(metrics.registry) })
-  const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
+  const erasedIds = createErasedIds({ url: directUrl, secrets, log }, config)
+  const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, erasedIds, secrets, log })
   parts.add('the listening connection', listener)
   await storeDerivedSecrets(background)
   const callLog = parts.add('the call log', createCallLog(background))
@@ -121,6 +124,8 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
   parts.add('the backups', await scheduledBackups({ ...background, url: directUrl, onFailure }, config))
+  parts.add('the file of erasures', erasedIds)
+  parts.add('the erasures', createErasures({ ...background, url: directUrl, config }))
   const buckets = parts.add('the shared rate limits', new SharedBuckets({ db, now, log }))
   const app = buildApp({
     ...basis,

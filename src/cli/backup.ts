@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openSnapshot } from '../foundation/database/snapshot.ts'
 import { openFiles } from '../foundation/files/files.ts'
@@ -7,6 +8,7 @@ import { readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
 import { writeWholeFile } from '../foundation/process/whole-file.ts'
 import { createSecrets } from '../foundation/values/secrets.ts'
+import { writeErased } from '../operations/installation/backup/erased.ts'
 import { noteBackup } from '../operations/installation/backup/made.ts'
 import { writeBackup } from '../operations/installation/backup/write.ts'
 import { openDatabase } from './database.ts'
@@ -36,6 +38,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
     )
     progress.done()
     const { size } = await stat(file)
+    await writeErased(dirname(file), secrets, database.url)
     process.stdout.write(`${file}: ${rows} rows of ${tables} tables, ${size} bytes\n`)
     const seconds = (performance.now() - startedMs) / 1_000
     await noteBackup(database.url, { by: 'command', createdAt, bytes: size, seconds }).catch(sayUnnoted)

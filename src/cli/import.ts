@@ -35,8 +35,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
     headers: { 'content-type': 'application/x-ndjson' },
     body: await openFile(file),
   })
-  const { lines, stored, refused } = await follow(report, progress)
-  process.stdout.write(`${lines} lines: ${stored} stored, ${refused} refused\n`)
+  const { lines, stored, refused, passed } = await follow(report, progress)
+  const ofErased = passed > 0 ? `, ${passed} passed over (their persons were erased)` : ''
+  process.stdout.write(`${lines} lines: ${stored} stored, ${refused} refused${ofErased}\n`)
   return refused === 0
 }
 

@@ -14,6 +14,7 @@ import type { Shutdown } from '../foundation/process/shutdown.ts'
 import { say } from '../foundation/process/welcome.ts'
 import { createSecrets } from '../foundation/values/secrets.ts'
 import type { Metrics } from '../http/server/figures/metrics.ts'
+import { takeErasures } from '../operations/installation/backup/replay.ts'
 import { checkSecretKey } from '../operations/installation/secret-key/check.ts'
 
 export interface DatabaseServices {
@@ -62,6 +63,8 @@ async function migrateDatabase({ url, directUrl }: { url: string; directUrl: str
   say('Applying migrations …')
   if (directUrl !== url) await requireDirect(url, directUrl)
   const applied = await migrate(directUrl, (message) => log.warn(message))
+  // Where a kill ended a restore.
+  await takeErasures(directUrl)
   if (applied.length > 0) log.info({ count: applied.length, last: applied.at(-1) }, 'migrations applied')
 }
 

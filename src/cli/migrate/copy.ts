@@ -20,7 +20,16 @@ export interface Copying {
   readonly progress: Pick<Progress, 'advance' | 'say'>
 }
 
-export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused', 'worthALook'] as const
+export const counted = [
+  'read',
+  'written',
+  'equal',
+  'changedHere',
+  'deletedHere',
+  'refused',
+  'worthALook',
+  'passed',
+] as const
 export type Sums = Record<(typeof counted)[number], number>
 
 /** Records per batch. */
@@ -62,7 +71,16 @@ const unknownEntry: Entry = { there: '', here: '', pass: 0 }
 export class Copy {
   /** The number of the current pass, or of the last whole one. */
   pass = 0
-  readonly sums: Sums = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0, worthALook: 0 }
+  readonly sums: Sums = {
+    read: 0,
+    written: 0,
+    equal: 0,
+    changedHere: 0,
+    deletedHere: 0,
+    refused: 0,
+    worthALook: 0,
+    passed: 0,
+  }
   /** Members of source records that no field takes, such as `Orders.Foo`. */
   readonly unknown = new Set<string>()
   readonly #copying: Copying
@@ -79,9 +97,10 @@ export class Copy {
     this.#copying = copying
   }
 
-  /** Finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
+  /** Asks who was erased here, and finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
   async open(): Promise<void> {
     const { book, target } = this.#copying
+    await target.readErased()
     for await (const line of linesOf<{ service: string; id: number }>(book.path(files.cleared))) {
       this.#cleared.add(nameOf(line.service, line.id))
     }
@@ -142,6 +161,11 @@ export class Copy {
     const notes: [number, Entry][] = []
     for (const { id, record } of shapes) {
       const entry = book.entry(service, id)
+      if (target.isErased(resource, id)) {
+        notes.push([id, { ...(entry ?? unknownEntry), pass }])
+        this.sums.passed++
+        continue
+      }
       const now = here.get(id)
       const there = printOf(resource, record)
       const verdict = verdictOf(resource, { there, record, entry, now })

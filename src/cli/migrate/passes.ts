@@ -67,7 +67,8 @@ export class Passes {
 
   /** Copies what has changed since the last pass or round. */
   async round(): Promise<void> {
-    const { source, book } = this.#copying
+    const { source, target, book } = this.#copying
+    await target.readErased()
     const began = source.now()
     this.copy.pass = book.state.lastPass
     this.unavailable.clear()
@@ -126,13 +127,14 @@ export class Passes {
   }
 
   /** Records which ids a complete list lacks, or why the list was not complete. */
-  #noteEnd({ service }: Resource, end: ListingEnd | Unavailable, isThere: (id: number) => boolean): void {
+  #noteEnd(resource: Resource, end: ListingEnd | Unavailable, isThere: (id: number) => boolean): void {
+    const { service } = resource
     if (end instanceof Unavailable) return void this.unavailable.set(service, end.reason)
     if (end.problem !== null) return void this.incomplete.set(service, end.problem)
     this.again.delete(service)
     if (end.again.length > 0) this.again.set(service, end.again)
-    const entries = this.#copying.book.entriesOf(service)
-    const missing = [...entries.keys()].filter((id) => !isThere(id))
+    const { target, book } = this.#copying
+    const missing = [...book.entriesOf(service).keys()].filter((id) => !isThere(id) && !target.isErased(resource, id))
     this.missing.delete(service)
     // Trusts the list only if the numbers agree.
     if (missing.length > 0 && end.isExact) this.missing.set(service, missing)
@@ -198,6 +200,7 @@ export class Passes {
         for (const { id, record } of records) {
           this.copy.clearKnown(resource, record)
           seen.add(id)
+          if (target.isErased(resource, id)) continue
           const now = here.get(id)?.record
           const differences = now ? differencesOf(resource, record, now) : []
           if (now && differences.length === 0) {
@@ -213,7 +216,9 @@ export class Passes {
       this.#noteEnd(resource, end, () => true)
       if (end instanceof Unavailable || end.problem !== null) continue
       // Every store has settings that the source may lack.
-      const own = isSetting(resource) ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
+      const own = isSetting(resource)
+        ? []
+        : (await target.ids(resource)).filter((id) => !seen.has(id) && !target.isErased(resource, id))
       found.onlyHere += own.length
       const onlyHere = own.map((id) => ({ service, id, only: 'here' }))
       await book.append(DIFFERENCES, onlyHere)

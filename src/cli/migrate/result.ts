@@ -40,6 +40,7 @@ function sumsLine(sums: Sums, { missing, deleted }: Pick<Passes, 'missing' | 'de
     [sums.deletedHere, 'deleted here'],
     [sums.refused, 'refused'],
     [sums.worthALook, 'worth a look'],
+    [sums.passed, 'passed over (erased here)'],
     [[...missing.values()].reduce((sum, ids) => sum + ids.length, 0), 'missing there'],
     [deleted, 'deleted'],
   ] as const

@@ -29,12 +29,18 @@ export interface Here extends Shape {
 /** As the operator's routes show it. */
 type TargetStore = Pick<Store, 'Id' | 'Name' | 'SecureURL'> & { readonly TimeZone: string }
 
+type Erasure = Readonly<Record<'Orders' | 'Returns' | 'GiftRegistries', readonly number[]>> & {
+  readonly CustomerID: number | null
+}
+
 /** The store to copy into, through the operator's export and import routes. */
 export class Target {
   readonly store: TargetStore
   /** What was worth a look of what was written, for somebody to take. */
   readonly warnings: LineRefusal[] = []
   readonly #server: Server
+  /** Records that get nothing of their person again, by service. */
+  readonly #erased = new Map<string, Set<number>>()
   readonly #say: (line: string) => void
 
   private constructor(server: Server, store: TargetStore, say: (line: string) => void) {
@@ -75,6 +81,23 @@ export class Target {
       })
     }
     return found
+  }
+
+  /** Asks who was erased since. */
+  async readErased(): Promise<void> {
+    const path = `/admin/stores/${this.store.Id}/erasures`
+    const note = ({ CustomerID, Orders, Returns: RMA, GiftRegistries }: Erasure) => {
+      const Customers = CustomerID === null ? [] : [CustomerID]
+      for (const [service, ids] of Object.entries({ Customers, Orders, RMA, GiftRegistries }))
+        this.#erased.set(service, (this.#erased.get(service) ?? new Set()).union(new Set(ids)))
+      return false
+    }
+    await this.#again(() => find<Erasure>(this.#server, path, note))
+  }
+
+  /** Whether a write of the record is passed over. */
+  isErased({ service }: Resource, id: number): boolean {
+    return this.#erased.get(service)?.has(id) === true
   }
 
   /** Lists all ids of a service. */

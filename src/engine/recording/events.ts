@@ -162,8 +162,10 @@ export const eventsChannel = 'events'
 export const deliveriesChannel = 'deliveries'
 /** The NOTIFY channel for mails that are due. */
 export const mailsChannel = 'mails'
+/** The NOTIFY channel for persons who were erased. */
+export const erasuresChannel = 'erasures'
 
-type Channel = typeof eventsChannel | typeof deliveriesChannel | typeof mailsChannel
+type Channel = typeof eventsChannel | typeof deliveriesChannel | typeof mailsChannel | typeof erasuresChannel
 
 /** Between two calls. Without it, each of many changes would wake the workers of all processes. */
 const PAUSE_MS = 20

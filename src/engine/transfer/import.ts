@@ -10,7 +10,7 @@ import type { Resource } from '../definition/resource.ts'
 import { type NumberedLine, Spool } from './lines.ts'
 import { nameLine, readDeletion, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
 import { findMissing, referencesOf } from './references.ts'
-import { continueLedger, removeRecord, storeRecords } from './store.ts'
+import { continueLedger, type ImportOptions, removeRecord, storeRecords } from './store.ts'
 
 /**
  * A line of a transfer file: a record with everything that belongs to it. An export consists of the store's pictures
@@ -46,6 +46,8 @@ export interface ImportCounts {
   lines: number
   stored: number
   refused: number
+  /** Lines of records that `passesOver` names: neither stored nor refused. */
+  passed: number
 }
 
 /** Receives the progress of an import, which waits for each returned promise. */
@@ -57,6 +59,8 @@ export interface ImportWatch {
   warned?(warning: Refusal): Promise<void> | void
   progress?(counts: Readonly<ImportCounts>): Promise<void> | void
 }
+
+const defaults: Required<ImportOptions> = { raising: false, passesOver: async () => new Set() }
 
 /** Limits of one transaction: lines, their bytes, and their nested items. A single line may exceed them. */
 const BATCH_LINES_MAX = 500
@@ -79,9 +83,9 @@ export async function importRecords(
   resources: readonly Resource[],
   lines: AsyncIterable<NumberedLine> | Iterable<NumberedLine>,
   watch: ImportWatch,
-  { raising = false }: { readonly raising?: boolean } = {},
+  options: ImportOptions = {},
 ): Promise<ImportCounts> {
-  const run = new ImportRun(caller, servicesOf(resources), watch, raising)
+  const run = new ImportRun(caller, servicesOf(resources), watch, { ...defaults, ...options })
   try {
     for await (const line of lines) await run.take(line)
     await run.settle()
@@ -102,10 +106,10 @@ export async function importRecords(
 type PendingRecord = { readonly line: NumberedLine; readonly record: TransferRecord }
 
 class ImportRun {
-  readonly counts: ImportCounts = { lines: 0, stored: 0, refused: 0 }
+  readonly counts: ImportCounts = { lines: 0, stored: 0, refused: 0, passed: 0 }
   readonly #caller: Caller
   readonly #watch: ImportWatch
-  readonly #raising: boolean
+  readonly #options: Required<ImportOptions>
   readonly #services: Services
   readonly #referencesOf = remembered((resource: Resource) => referencesOf(this.#caller, resource))
   #batch = new Batch()
@@ -116,11 +120,11 @@ class ImportRun {
   #waitingIds = new Set<string>()
   #linesSinceEnd = 0
 
-  constructor(caller: Caller, services: Services, watch: ImportWatch, raising: boolean) {
+  constructor(caller: Caller, services: Services, watch: ImportWatch, options: Required<ImportOptions>) {
     this.#caller = caller
     this.#services = services
     this.#watch = watch
-    this.#raising = raising
+    this.#options = options
   }
 
   async take(line: NumberedLine): Promise<void> {
@@ -187,7 +191,9 @@ class ImportRun {
     await this.#flush()
     try {
       const { resource, id } = readDeletion(this.#services, line.content)
-      await removeRecord(this.#caller, resource, id, this.#raising)
+      const { raising, passesOver } = this.#options
+      if ((await passesOver(this.#caller, resource.service, [id])).has(id)) return void this.counts.passed++
+      await removeRecord(this.#caller, resource, id, raising)
       this.counts.stored++
     } catch (error) {
       if (!(error instanceof StoreFailure) || error.code === 'unavailable') throw error
@@ -209,7 +215,12 @@ class ImportRun {
     await this.#inHand
   }
 
-  async #store(pending: readonly PendingRecord[]): Promise<void> {
+  async #store(batch: readonly PendingRecord[]): Promise<void> {
+    const { service = '' } = batch[0]?.record.resource ?? {}
+    const ids = batch.map(({ record }) => record.id)
+    const passed = await this.#options.passesOver(this.#caller, service, ids)
+    const pending = batch.filter(({ record }) => !passed.has(record.id))
+    this.counts.passed += batch.length - pending.length
     const [first] = pending
     if (first === undefined) return
     const { record } = first
@@ -233,7 +244,7 @@ class ImportRun {
   async #storeOrSplit(pending: readonly PendingRecord[]): Promise<void> {
     if (pending.length === 0) return
     const records = pending.map(({ record }) => record)
-    if (await this.#attempt(pending, () => storeRecords(this.#caller, records, this.#raising))) return
+    if (await this.#attempt(pending, () => storeRecords(this.#caller, records, this.#options))) return
     const middle = pending.length >> 1
     await this.#storeOrSplit(pending.slice(0, middle))
     await this.#storeOrSplit(pending.slice(middle))

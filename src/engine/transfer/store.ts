@@ -26,11 +26,23 @@ import { recordChanges } from '../recording/events.ts'
 import { appendPieces, cutLedger } from '../recording/ledger.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
+export interface ImportOptions {
+  /** Whether changes are recorded as events. */
+  readonly raising?: boolean
+  /** Which of a service's records are never stored or deleted. */
+  readonly passesOver?: (caller: Caller, service: string, ids: readonly number[]) => Promise<ReadonlySet<number>>
+}
+
 /**
  * Stores records of one service with distinct ids exactly as given, in one transaction; with `raising`, records their
- * changes as events. Raises the counters first, so that stored ids are not assigned again.
+ * changes as events. Raises the counters first, so that stored ids are not assigned again. Throws a 400 for what `passesOver` names by
+ * the time that the records are locked.
  */
-export async function storeRecords(caller: Caller, records: readonly TransferRecord[], raising: boolean) {
+export async function storeRecords(
+  caller: Caller,
+  records: readonly TransferRecord[],
+  { raising, passesOver }: Required<ImportOptions>,
+) {
   const [{ resource }] = records as [TransferRecord]
   await raiseCounter(caller, resource.table, Math.max(...records.map(({ id }) => id)))
   const highest = Math.max(...records.map(({ keys }) => keys.highest))
@@ -39,7 +51,15 @@ export async function storeRecords(caller: Caller, records: readonly TransferRec
   const ids = await reserveRowIds(caller, keyless)
   // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids(), raising)
+  const write = async (tx: Caller) => {
+    await writeRecords(tx, resource, ordered, ids(), raising)
+    const [passed] = await passesOver(
+      tx,
+      resource.service,
+      ordered.map(({ id }) => id),
+    )
+    if (passed !== undefined) throw refused(resource.resultKey, `${resource.typeName} ${passed} is passed over`)
+  }
   if (raising) await inChange(caller, write)
   else await inTransaction(caller.db, (db) => write({ ...caller, db, raised: new Map() }))
 }

@@ -19,6 +19,8 @@ export const locks = {
   process: 7_301_408,
   /** A scheduled backup. */
   backup: 7_301_409,
+  /** The file of those who were erased, beside the backups. */
+  erasedIds: 7_301_424,
   /** By number of a secret key, held by the processes that read it (secret-key/keys-in-use.ts). */
   readableKey: 7_301_410,
   /** By number of a secret key, held by the processes that store under it. */

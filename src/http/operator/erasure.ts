@@ -90,7 +90,12 @@ const erased = record<Erased>('Erased')({
 const erasure = record<Erasure>('Erasure')({
   Id: id.describe('The number of the erasure.'),
   CustomerID: [id.nullable().describe('The number of the customer. Null: a guest.'), (from) => from.customerId],
-  Orders: [numbers.describe('The orders whose person was erased, the first 1,000.'), (from) => [...from.orders]],
+  Orders: [numbers.describe('The orders whose person was erased.'), (from) => [...from.orders]],
+  Returns: [numbers.describe('The returns of these orders.'), (from) => [...from.returns]],
+  GiftRegistries: [
+    numbers.describe('The gift registries that went to the person.'),
+    (from) => [...from.giftRegistries],
+  ],
   Actor: z.string().describe('Who erased the person. Empty: the operator.'),
   DateErased: [
     time.nullable().describe('When the person was erased. Null: it waits for its turn.'),

@@ -11,6 +11,7 @@ import type { Files } from '../../foundation/files/files.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
+import { erasedAmong } from '../../shop/personal/refuse.ts'
 import type { PictureServices } from '../../shop/pictures/pictures.ts'
 import { exportPictures, takePictures } from '../../shop/pictures/transfer.ts'
 import { transferredResources } from '../../shop/registry.ts'
@@ -114,7 +115,7 @@ export const transferRoutes = [
     id: 'importStore',
     summary: 'Stream a store in',
     description:
-      'Stores the records of an export, whose numbers stay. A line that is refused does not stop the others, and an order that gets the invoice number of another is stored and told as `warned`; sending a file again updates the same records. At most two transfers run at a time (503).',
+      'Stores the records of an export, whose numbers stay. A line that is refused does not stop the others, and an order that gets the invoice number of another is stored and told as `warned`; sending a file again updates the same records. Lines of records whose person was erased are passed over: `passed` counts them. At most two transfers run at a time (503).',
     ids: { id: 'The store.' },
     query: importQuery,
     body: recordLines,
@@ -202,7 +203,7 @@ async function runImport(
     // The first line sends the response's headers.
     void write({ progress: { lines: 0, stored: 0 } })
     const lines = readLines(body, undefined, pictures.rewrite)
-    const counts = await importRecords(caller, transferredResources, lines, watch, { raising })
+    const counts = await importRecords(caller, transferredResources, lines, watch, { raising, passesOver: erasedAmong })
     await write({ done: counts })
     log.info({ storeId: caller.store.id, ...counts }, 'import')
   } catch (error) {

@@ -6,7 +6,8 @@ import type { Remember } from '../../engine/changing/idempotency.ts'
 import { updateRows } from '../../engine/changing/update-rows.ts'
 import { lockRecords, storeLists } from '../../engine/changing/write.ts'
 import { tableLists } from '../../engine/definition/fields.ts'
-import { execute, queryRows } from '../../foundation/database/client.ts'
+import { announce, erasuresChannel } from '../../engine/recording/events.ts'
+import { afterTransaction, execute, queryRows } from '../../foundation/database/client.ts'
 import { anyOf } from '../../foundation/database/sql.ts'
 import type { Files } from '../../foundation/files/files.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -83,14 +84,30 @@ export async function erasePerson(
       const message = 'Confirm must be what a dry run gave, and the records are others by now. Look at them again'
       throw new StoreFailure('invalid-state', message, { field: 'Confirm' })
     }
-    const { pictures, ...erased } = await erase(own, person)
-    await note(own, services, person, erased.counts, actor)
-    // Last, because a file does not come back with what is undone.
-    for (const name of pictures)
-      for (const path of filesOfPicture(own.store.id, name)) await services.files.remove(path)
-    return erased
+    return eraseFound(own, services, person, { actor })
   }
   return inChange(erasing, steps, remember)
+}
+
+/** By whom a person is erased, and which row of `Erasure` waits for it: of a replay, which nobody is told of, with its records. */
+export interface ErasedBy {
+  readonly actor: Actor
+  readonly waiting?: { readonly id: number; readonly isReplay: boolean }
+}
+
+/** Erases a person who was found, in the transaction of `erasing`. */
+export async function eraseFound(
+  erasing: Erasing,
+  services: ErasureServices,
+  person: Person,
+  by: ErasedBy,
+): Promise<Erased> {
+  const { pictures, ...erased } = await erase(erasing, person)
+  await note(erasing, services, person, erased.counts, by)
+  // Last, because a file does not come back with what is undone.
+  for (const name of pictures)
+    for (const path of filesOfPicture(erasing.store.id, name)) await services.files.remove(path)
+  return erased
 }
 
 function confirmed({ store }: Erasing, { customerId, records }: Person): string {
@@ -204,21 +221,21 @@ async function removeUnused({ db, store }: Erasing, names: readonly string[]): P
 }
 
 /** Notes that the person was erased, without anything of the person, and tells those who ask for it. */
-async function note(erasing: Erasing, { hasArchive }: ErasureServices, person: Person, counts: Counts, actor: Actor) {
+async function note(
+  erasing: Erasing,
+  { hasArchive }: ErasureServices,
+  person: Person,
+  counts: Counts,
+  { actor, waiting }: ErasedBy,
+) {
   const { db, store, now, secrets } = erasing
   const { customerId, records, words } = person
-  const erasure = await db.erasure.create({
-    data: {
-      storeId: store.id,
-      actorKind: actor.kind,
-      actor: actor.name,
-      createdAt: now(),
-      erasedAt: now(),
-      customerId,
-      counts,
-      wordsSealed: hasArchive ? secrets.seal(JSON.stringify(words)) : null,
-    },
-  })
+  const wordsSealed = hasArchive ? secrets.seal(JSON.stringify(words)) : null
+  const done = { erasedAt: now(), customerId, counts, wordsSealed }
+  const by = { storeId: store.id, actorKind: actor.kind, actor: actor.name, createdAt: now() }
+  const erasure = waiting
+    ? await db.erasure.update({ where: { storeId_id: { storeId: store.id, id: waiting.id } }, data: done })
+    : await db.erasure.create({ data: { ...by, ...done } })
   for (const service of services) {
     await execute(db)`
       INSERT INTO "ErasedRecord" ("storeId", "service", "recordId", "erasureId")
@@ -227,5 +244,7 @@ async function note(erasing: Erasing, { hasArchive }: ErasureServices, person: P
   if (customerId !== null) raiseErased(erasing, customerId)
   await addRedactions(db, { secrets, now }, { storeId: store.id, customerId, orderIds: records.Orders })
   const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
-  await recordAudit(db, now, { actor, action: 'customer.erased', target, storeId: store.id, details: counts })
+  const details = { ...counts, ...(waiting?.isReplay && { replayed: true }) }
+  await recordAudit(db, now, { actor, action: 'customer.erased', target, storeId: store.id, details })
+  afterTransaction(db, async (free) => announce(free, erasuresChannel))
 }

@@ -7,7 +7,7 @@ import { anyOfFew, identifier, type Sql, sql } from '../../foundation/database/s
 import { emailForms } from '../../foundation/values/email.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { resourceNamed } from '../registry.ts'
-import { type services, takeWords } from './personal.ts'
+import { services, takeWords } from './personal.ts'
 import { Words } from './words.ts'
 
 /** Who is meant: a customer, or a guest by what an order has. */
@@ -132,6 +132,13 @@ function registriesOf({ store }: Caller, words: Words): Sql {
       names.map(([, last]) => last),
     )}
     AND (${is('Address1', shared)} OR ${is('PhoneNumber', shared)})`
+}
+
+/** The person whose records these are, as far as they exist. */
+export async function personOf(caller: Caller, customerId: number | null, records: Records): Promise<Person> {
+  const words = new Words()
+  for (const service of services) await takeFrom(caller, service, records[service], words)
+  return { customerId, records, words }
 }
 
 async function takeFrom(caller: Caller, service: Service, ids: readonly number[], words: Words): Promise<void> {

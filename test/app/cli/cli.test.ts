@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 test('--help shows the usage of every command, and does nothing else', async () => {
   const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const commands = Object.keys(scripts).filter((name) => scripts[name].startsWith('node src/cli/'))
-  expect(commands).toHaveLength(11)
+  expect(commands).toHaveLength(12)
   for (const name of commands) {
     expect(scripts[name]).toBe(`node src/cli/${name}.ts`)
     const command = startCommand(name, ['--help'], { settings: { DATA_DIR: join(folder, 'data') }, cwd: folder })

@@ -133,7 +133,7 @@ describe('a backup that is restored', () => {
 
   test('exports the same stores, and takes the same tokens and changes', async () => {
     await inNewDatabase(async (url) => {
-      await restoreBackup(url, await openBackup(file), server.services)
+      await restoreBackup(url, await openBackup(file), { ...server.services, erased: new Set() })
       const twin = await openServer({}, () => openDatabase(url))
       twin.clock.ms = server.clock.ms
       expect(await exportOf(twin, shop)).toBe(await exportOf(server, shop))
@@ -160,7 +160,7 @@ describe('a backup that is restored', () => {
     await snapshot.close()
     expect(await contentsOf(url)).not.toEqual(before)
     await inNewDatabase(async (other) => {
-      await restoreBackup(other, await openBackup(path), busy.server.services)
+      await restoreBackup(other, await openBackup(path), { ...busy.server.services, erased: new Set() })
       const { Order, StockMovement, RecordCount, Event } = await contentsOf(other)
       expect({ Order, StockMovement, RecordCount, Event }).toMatchObject({
         Order: before.Order,
@@ -410,7 +410,7 @@ describe('a restore refuses', () => {
     await inNewDatabase(async (url) => {
       const backup = await openBackup(file)
       const rows = backup.rows.map((count) => count + 1)
-      await expect(restoreBackup(url, { ...backup, rows }, server.services)).rejects.toThrow(
+      await expect(restoreBackup(url, { ...backup, rows }, { ...server.services, erased: new Set() })).rejects.toThrow(
         /has 0 rows of .* and should have 1/,
       )
       expect(await contentsOf(url)).toMatchObject({ Store: expect.stringMatching(/^0 /), Store_id_seq: '1' })
@@ -502,7 +502,7 @@ test('the file holds neither the key nor what HKDF makes of it', () => {
 test('an embedded database goes into a new folder, whether its server runs or not', async () => {
   const [from, to] = [temporaryFolder(), temporaryFolder()]
   const embedded = await startEmbedded({ dataDir: from, durable: false })
-  await restoreBackup(embedded.url, await openBackup(file), server.services)
+  await restoreBackup(embedded.url, await openBackup(file), { ...server.services, erased: new Set() })
   const path = join(folder, 'embedded.backup')
   const settings = { DATABASE_URL: '', DATA_DIR: from }
   const first = start('backup', '', [path], settings)

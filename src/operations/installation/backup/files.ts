@@ -6,11 +6,15 @@ import { keyFingerprints } from './key.ts'
 
 const FINGERPRINT_LENGTH = 8
 
+/** What the names of an installation's files tell of its keys, the current one first: while a key is replaced, those under the former one count too. */
+export function keyNames(secrets: Secrets): string[] {
+  return keyFingerprints(secrets).map((fingerprint) => fingerprint.slice(0, FINGERPRINT_LENGTH))
+}
+
 /** The backups of one installation in a folder, made if it is missing. Their names tell the installation, by its key, and the time. */
 export async function openBackupFolder(folder: string, secrets: Secrets) {
   await makeFolder(folder, PRIVATE)
-  // While a key is replaced, those under the former one count too.
-  const fingerprints = keyFingerprints(secrets).map((fingerprint) => fingerprint.slice(0, FINGERPRINT_LENGTH))
+  const fingerprints = keyNames(secrets)
   const prefix = `store-platform-${fingerprints[0]}-`
   const pattern = new RegExp(
     `^store-platform-(?:${fingerprints.join('|')})-(\\d{4})(\\d\\d)(\\d\\d)T(\\d\\d)(\\d\\d)(\\d\\d)Z\\.backup(\\.part)?$`,

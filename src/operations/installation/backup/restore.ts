@@ -9,12 +9,15 @@ import { refuseOther } from './header.ts'
 import { refuseOtherKey } from './key.ts'
 import { storeFiles } from './picture-files.ts'
 import type { Backup } from './read.ts'
+import { bringErasures, takeErasures } from './replay.ts'
 import type { SectionReader } from './rows.ts'
 
 interface RestoreOptions extends Pick<FillOptions, 'onRows' | 'onStored'> {
   readonly secrets: Secrets
   /** Where the pictures are to lie. */
   readonly files: Files
+  /** Lines of the file of erasures. Those that the backup does not know wait to be made again. */
+  readonly erased: ReadonlySet<string>
 }
 
 /**
@@ -24,7 +27,7 @@ interface RestoreOptions extends Pick<FillOptions, 'onRows' | 'onStored'> {
  */
 export async function restoreBackup(url: string, backup: Backup, options: RestoreOptions): Promise<void> {
   const { header, file, content } = backup
-  const { secrets, files, onRows, onStored } = options
+  const { secrets, files, erased, onRows, onStored } = options
   refuseOther(header, secrets, file)
   await migrate(url, undefined, header.migrations.at(-1))
   const readFurther = (reader: SectionReader) => storeFiles(reader, files)
@@ -32,6 +35,7 @@ export async function restoreBackup(url: string, backup: Backup, options: Restor
   const finish: FillOptions['finish'] = async (database, counts) => {
     refuseOtherCounts(backup, counts)
     await refuseOtherKey(database, secrets)
+    await bringErasures(database, erased)
   }
   const prepare: FillOptions['prepare'] = (database) => refuseNewer(database, backup)
   const filling = { onRows, onStored, prepare, finish }
@@ -39,6 +43,7 @@ export async function restoreBackup(url: string, backup: Backup, options: Restor
     throw asStartupError(error, url)
   })
   await migrate(url)
+  await takeErasures(url)
 }
 
 function refuseOtherCounts({ header, rows, file }: Backup, counts: readonly number[]): void {

@@ -4,9 +4,11 @@ import { forEachChange } from '../../../engine/changing/change.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
 import { asciiEmail } from '../../../foundation/values/email.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { refuseErased } from '../../personal/refuse.ts'
 
 /** Checks a changed e-mail address, and stores a sent password only as its argon2id hash. */
 export async function customerRules(changes: readonly Change[]): Promise<void> {
+  await refuseErased(changes)
   await forEachChange(changes, async (change) => {
     settleEmail(change)
     const { caller, patch, after } = change

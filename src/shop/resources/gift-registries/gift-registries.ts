@@ -17,6 +17,7 @@ import {
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
+import { refuseErased } from '../../personal/refuse.ts'
 import { changed, lastChange, lastEditor, recordNumber, secondLine } from '../common-fields.ts'
 import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
@@ -176,7 +177,7 @@ export const giftRegistries = defineResource({
     ...changed,
   },
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
-  rules: { events: giftRegistryKinds, isFinalOnceWritten: true },
+  rules: { events: giftRegistryKinds, isFinalOnceWritten: true, check: refuseErased },
   pages: {
     groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
     explains,

@@ -11,6 +11,7 @@ import { raise } from '../../../engine/recording/events.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { IMPORTED_MAX } from '../../../foundation/values/int32.ts'
+import { refuseErased } from '../../personal/refuse.ts'
 import { dueOfOrder, writeDue } from '../order-mails/due.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
@@ -47,6 +48,7 @@ interface OrderChange extends Change {
  * moves stock. Runs in the change's transaction, under the order's lock.
  */
 export async function orderRules(changes: readonly Change[]): Promise<void> {
+  await refuseErased(changes)
   for (const change of changes) {
     const { before, after, id } = change
     if (before === null) throw new Error('Orders are made by placeOrder')

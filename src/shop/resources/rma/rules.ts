@@ -4,6 +4,7 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { refuseErased } from '../../personal/refuse.ts'
 import { writeDue } from '../order-mails/due.ts'
 import { orderItemList } from '../orders/lists.ts'
 import { refuseFractions } from '../orders/order-lines.ts'
@@ -19,6 +20,7 @@ import { areSame, completeItems, keepOptions, rmaItemList } from './items.ts'
  * ascending id.
  */
 export async function returnRules(changes: readonly Change[]): Promise<void> {
+  await refuseErased(changes)
   for (const change of changes) await (change.kind === 'delete' ? takeBack(change) : settle(change))
 }
 

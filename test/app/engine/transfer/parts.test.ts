@@ -79,7 +79,7 @@ describe('a line that deletes', () => {
       { service: 'Products', deletedId: 14 },
       { service: 'products', deletedId: 11 },
     ])
-    expect([counts, refused]).toEqual([{ lines: 3, stored: 3, refused: 0 }, []])
+    expect([counts, refused]).toEqual([{ lines: 3, stored: 3, refused: 0, passed: 0 }, []])
     expect(idsOf((await exported('?service=Products')).body)).toEqual(['Products 12', 'Products 13'])
     const [order] = (await shop.call('GET', '/Orders/21')).json()
     expect(order.OrderItemList).toMatchObject([{ CatalogID: 0, ItemIndexID: 1 }])
@@ -104,7 +104,7 @@ describe('a line that deletes', () => {
   ])('%j is refused, and nothing is deleted', async (line, message) => {
     const before = (await exported('')).body
     const { counts, refused } = await importInto(server, shop, [line])
-    expect(counts).toEqual({ lines: 1, stored: 0, refused: 1 })
+    expect(counts).toEqual({ lines: 1, stored: 0, refused: 1, passed: 0 })
     expect(refused[0]?.message).toEqual(message instanceof RegExp ? expect.stringMatching(message) : message)
     expect((await exported('')).body).toBe(before)
   })

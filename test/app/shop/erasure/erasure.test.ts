@@ -13,7 +13,7 @@ const server = await sharedServer()
 
 type Declared = Readonly<Record<string, Readonly<Record<string, string>>>>
 const personal: { members: Declared; columns: Declared } = JSON.parse(
-  readFileSync('src/shop/erasure/personal.json', 'utf8'),
+  readFileSync('src/shop/personal/personal.json', 'utf8'),
 )
 const namesIn = (declared: Declared) =>
   Object.entries(declared).flatMap(([at, treatments]) =>
