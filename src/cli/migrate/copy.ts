@@ -71,16 +71,7 @@ const unknownEntry: Entry = { there: '', here: '', pass: 0 }
 export class Copy {
   /** The number of the current pass, or of the last whole one. */
   pass = 0
-  readonly sums: Sums = {
-    read: 0,
-    written: 0,
-    equal: 0,
-    changedHere: 0,
-    deletedHere: 0,
-    refused: 0,
-    worthALook: 0,
-    passed: 0,
-  }
+  readonly sums = Object.fromEntries(counted.map((name) => [name, 0])) as Sums
   /** Members of source records that no field takes, such as `Orders.Foo`. */
   readonly unknown = new Set<string>()
   readonly #copying: Copying

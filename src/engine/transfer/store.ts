@@ -51,13 +51,10 @@ export async function storeRecords(
   const ids = await reserveRowIds(caller, keyless)
   // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
+  const locked = ordered.map(({ id }) => id)
   const write = async (tx: Caller) => {
     await writeRecords(tx, resource, ordered, ids(), raising)
-    const [passed] = await passesOver(
-      tx,
-      resource.service,
-      ordered.map(({ id }) => id),
-    )
+    const [passed] = await passesOver(tx, resource.service, locked)
     if (passed !== undefined) throw refused(resource.resultKey, `${resource.typeName} ${passed} is passed over`)
   }
   if (raising) await inChange(caller, write)

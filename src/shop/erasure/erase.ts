@@ -102,8 +102,8 @@ export async function eraseFound(
   person: Person,
   by: ErasedBy,
 ): Promise<Erased> {
-  const { pictures, ...erased } = await erase(erasing, person)
-  await note(erasing, services, person, erased.counts, by)
+  const { pictures, all, ...erased } = await erase(erasing, person)
+  await note(erasing, services, { ...person, records: all }, erased.counts, by)
   // Last, because a file does not come back with what is undone.
   for (const name of pictures)
     for (const path of filesOfPicture(erasing.store.id, name)) await services.files.remove(path)
@@ -114,7 +114,11 @@ function confirmed({ store }: Erasing, { customerId, records }: Person): string 
   return `erasure ${JSON.stringify([store.id, customerId, services.map((service) => records[service])])}`
 }
 
-async function erase(erasing: Erasing, person: Person): Promise<Erased & { readonly pictures: readonly string[] }> {
+/** `all`: the records, and those of the person that were deleted before. */
+async function erase(
+  erasing: Erasing,
+  person: Person,
+): Promise<Erased & { readonly pictures: readonly string[]; readonly all: Records }> {
   const { customerId, records } = person
   const history = await readHistory(erasing, person)
   const unshipped = await countUnshipped(erasing, records)
@@ -130,6 +134,7 @@ async function erase(erasing: Erasing, person: Person): Promise<Erased & { reado
     counts,
     unshipped,
     pictures,
+    all: history.all,
     confirm: erasing.secrets.lookup(confirmed(erasing, person)),
   }
 }
