@@ -85,6 +85,9 @@ test('the operator’s routes and those of the process answer as the document sa
   await send('PUT', methods, 400, { body: [{ Visible: true }] })
   await send('PUT', '/admin/stores/999999/payment-methods', 404, { body: [{ Name: 'Check' }] })
   await send('POST', `/admin/stores/${Id}/user-key`, 200)
+  await send('DELETE', `/admin/stores/${Id}`, 400, { body: { Name: 'Another' } })
+  await send('DELETE', `/admin/stores/${Id}`, 200, { body: { Name: 'The shop' } })
+  await send('POST', `/admin/stores/${Id}/reopen`, 200)
   await send('POST', '/admin/stores/999999/user-key', 404)
 
   const registered = { Name: 'Application', Privileges: { Products: ['read', 'write'] }, Throttle: null }
