@@ -7,6 +7,7 @@ import { queryRows } from '../../../../src/foundation/database/client.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import type { ArchivedTable } from '../../../../src/foundation/database/sweeper.ts'
 import { archivedSweep } from '../../../../src/operations/installation/archive.ts'
+import { createErasures } from '../../../../src/operations/installation/erasures.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import { oldMovements } from '../../../../src/shop/resources/products/carry-forward.ts'
 import { stocksAndMovements } from '../../../../src/shop/resources/products/stock.ts'
@@ -24,12 +25,11 @@ const DAY_MS = 86_400_000
 const DAYS = 30
 
 let open: Shop
-let dir: string
+const dir = join(temporaryFolder(), 'archive')
 
-const server = await sharedServer()
+const server = await sharedServer({ ARCHIVE_DIR: dir })
 beforeEach(async () => {
-  dir = join(temporaryFolder(), 'archive')
-  mkdirSync(dir)
+  mkdirSync(dir, { recursive: true })
   // Exports have times to the second.
   server.clock.ms = Math.ceil(server.clock.ms / 1_000) * 1_000
   await server.database.db.$executeRaw`TRUNCATE "StockMovement", "AuditEntry"`
@@ -296,4 +296,27 @@ test('old entries of the audit log are archived and deleted', async () => {
   ])
   await sweep(oldEntries)
   expect(files()).toHaveLength(1)
+})
+
+test('a person who is erased is erased in the files of the archive too, and nobody else', async () => {
+  const body = { BillingFirstName: 'Ada', BillingLastName: 'Quint', Email: 'ada@quint.example', Password: 'secret-1' }
+  const customerId = await open.add('/Customers', body)
+  const product = await addProduct(1, 2)
+  const note = async (text: string) =>
+    server.database.db.stockMovement.updateMany({ where: { productId: product, stockAfter: 2 }, data: { note: text } })
+  await note('Sent back by Ada Quint, who is at ada@quint.example')
+  server.clock.ms += 40 * DAY_MS
+  await sweep()
+  const rows = () => readdirSync(dir).flatMap((name) => linesOf(join(dir, name)).map((line) => JSON.parse(line)))
+  const before = rows()
+  expect(JSON.stringify(before)).toContain('Ada Quint')
+  const path = `/admin/stores/${open.shop.store.id}/customers/${customerId}/erase`
+  const { Confirm } = (await server.operate('POST', `${path}?dry=true`)).json()
+  expect((await server.operate('POST', path, { Confirm })).statusCode).toBe(200)
+  const worker = createErasures({ ...server.services, url: server.database.url })
+  await worker.runDue()
+  const erased = JSON.stringify(before).replace('Ada Quint', '[erased]').replace('ada@quint.example', '[erased]')
+  expect(JSON.stringify(rows())).toBe(erased)
+  const { wordsSealed } = await server.database.db.erasure.findFirstOrThrow({ where: { customerId } })
+  expect(wordsSealed).toBeNull()
 })
