@@ -17,7 +17,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   entry: [['start.js'], ['main.ts', 'cli'], ['parts'], ['app.ts']],
   http: [doors, ['html'], ['server']],
   operations: [['installation', 'sandbox']],
-  shop: [['alerts', 'csv'], ['staff'], ['registry.ts'], ['webhooks'], ['resources'], ['pictures']],
+  shop: [['alerts', 'csv', 'erasure'], ['staff'], ['registry.ts'], ['webhooks'], ['resources'], ['pictures']],
   access: [['people'], ['applications'], ['stores'], ['audit', 'mail']],
   engine: [['transfer'], ['changing'], ['recording'], ['reading'], ['definition'], ['caller.ts']],
   foundation: [['embedded'], ['database', 'outbound', 'xml', 'texts', 'files', 'pictures'], ['process'], ['values']],
