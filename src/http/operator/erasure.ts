@@ -171,7 +171,10 @@ function confirmIn(sent: { Confirm?: string | undefined } | undefined): string {
 const idle = record<Idle>('IdleCustomers')({
   Years: z.int().describe('For how many whole years they have placed no order.'),
   Since: [time.describe('The beginning of these years.'), (from) => from.since.toISOString()],
-  Customers: [numbers.describe('The customers by ascending number, at most 100,000.'), (from) => [...from.ids]],
+  Customers: [
+    numbers.describe('The customers by ascending number, at most 100,000.'),
+    (from) => from.customers.map((each) => each.id),
+  ],
   Confirm: z.string().describe('What the request takes that erases just these customers.'),
 })
 

@@ -10,11 +10,6 @@ import type { Words } from './words.ts'
 /** The services whose records may be of a customer. */
 export const services = ['Customers', 'Orders', 'GiftRegistries', 'RMA'] as const
 
-/** Whether records of a service may be of a customer. */
-export function mayBePersonal({ service }: Pick<Resource, 'service'>): boolean {
-  return services.some((name) => name === service)
-}
-
 type MemberTreatment = 'sought' | 'emptied' | 'fixed' | 'kept' | 'other'
 
 type Named<Treatment extends string> = Readonly<Record<string, { readonly [T in Treatment]?: string }>>

@@ -4,8 +4,7 @@ import type { Caller } from '../../engine/caller.ts'
 import { inStoreTransaction, queryRows } from '../../foundation/database/client.ts'
 import { anyOfFew } from '../../foundation/database/sql.ts'
 import { customers } from '../resources/customers/customers.ts'
-import { orders } from '../resources/orders/orders.ts'
-import { type PersonData, readPerson } from './data.ts'
+import { readPerson } from './data.ts'
 import type { PersonNamed } from './person.ts'
 
 /** Returns when the person of a record was erased; null: never. */
@@ -16,37 +15,28 @@ export async function readErasedAt({ db, store }: Caller, service: string, recor
   return erasure?.erasedAt ?? null
 }
 
-/** The members of an order that the law has the store keep. */
+/** The members of an order that the law has the store keep until then. */
 export interface KeptAddress {
+  readonly orderId: number
   readonly address: Readonly<Record<string, unknown>>
   readonly until: Date
 }
 
-/**
- * Reads the billing addresses that are kept of orders whose person was erased, by the orders. None for others than people of the store who
- * read orders and customers, as the reports of customers need.
- */
-export async function readKeptAddresses(
-  { db, store, channel, privileges, now }: Caller,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, KeptAddress>> {
-  if (channel !== 'administration' || ![orders, customers].every((each) => mayRead(privileges, each))) return new Map()
-  const kept = await queryRows<KeptAddress & { orderId: number }>(db)`
+/** Reads what is kept of erased orders, for people of the store who see reports of customers; nothing for anybody else. */
+export async function readKeptAddresses(caller: Caller, ids: readonly number[]): Promise<KeptAddress[]> {
+  const { db, store, channel, privileges, now } = caller
+  if (channel !== 'administration' || !mayRead(privileges, customers)) return []
+  return queryRows<KeptAddress>(db)`
     SELECT "orderId", "address", "until" FROM "InvoiceAddress"
     WHERE "storeId" = ${store.id}::int AND "orderId" = ${anyOfFew(ids)} AND "until" > ${now()}`
-  return new Map(kept.map(({ orderId, ...address }) => [orderId, address]))
 }
 
 /** Reads a person's data for somebody, which the audit log notes. Throws as `readPerson` does. */
-export async function takeOut(caller: Caller, named: PersonNamed, actor: Actor): Promise<PersonData> {
+export async function takeOut(caller: Caller, named: PersonNamed, actor: Actor) {
   const person = await readPerson(caller, named)
-  const target = targetOf(person)
-  await inStoreTransaction(caller, (tx) =>
-    recordAudit(tx, caller.now, { actor, action: 'customer.data-read', target, storeId: caller.store.id }),
-  )
+  const { customerId, records } = person
+  const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
+  const entry = { actor, action: 'customer.data-read', target, storeId: caller.store.id } as const
+  await inStoreTransaction(caller, (tx) => recordAudit(tx, caller.now, entry))
   return person
-}
-
-function targetOf({ customerId, records }: PersonData): string {
-  return customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
 }

@@ -5,9 +5,8 @@ import type { Caller } from '../../engine/caller.ts'
 import { inStoreTransaction } from '../../foundation/database/client.ts'
 import { namedObject } from '../../foundation/values/input.ts'
 
-export const YEARS_MAX = 30
-const allowed = `must be a whole number from 1 to ${YEARS_MAX}`
-export const years = z.int(allowed).min(1, allowed).max(YEARS_MAX, allowed)
+const allowed = 'must be a whole number from 1 to 30'
+export const years = z.int(allowed).min(1, allowed).max(30, allowed)
 
 export const changedBookkeeping = namedObject({ BookkeepingYears: years, KeepsInvoiceAddresses: z.boolean() })
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { NAMED_MAX, type References, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Referrer } from '../../../engine/definition/links.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
-import { mayBePersonal } from '../../../shop/erasure/personal.ts'
+import { services as ofPersons } from '../../../shop/erasure/personal.ts'
 import { readErasedAt } from '../../../shop/erasure/remains.ts'
 import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
@@ -41,7 +41,7 @@ export async function recordPage(
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
     readCodes(caller, codedPaths(service)),
-    mayBePersonal(resource) ? readErasedAt(caller, resource.service, id) : null,
+    ofPersons.some((name) => name === resource.service) ? readErasedAt(caller, resource.service, id) : null,
   ])
   const images = await imagesOf(service, record, caller)
   if (images.origins.length > 0) allowImages(reply, images.origins)

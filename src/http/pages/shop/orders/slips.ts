@@ -99,13 +99,17 @@ export async function slipPage(
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
   const ids = all.map(({ OrderID }) => OrderID)
-  const kept = kind === 'invoice' ? await readKeptAddresses(caller, ids) : null
+  const kept = kind === 'invoice' ? await readKeptAddresses(caller, ids) : []
   const taxes = kind === 'invoice' ? await readStatedTaxes(caller, ids) : null
   const goods = kind === 'invoice' ? [] : all.flatMap(({ OrderItemList }) => OrderItemList)
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
-    kept: keptIn(kept?.get(order.OrderID), format),
+    kept: keptIn(
+      caller,
+      kept.find(({ orderId }) => orderId === order.OrderID),
+      format,
+    ),
     head: titles[kind].one(invoiceOf(order)),
   }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))
