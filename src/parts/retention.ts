@@ -46,6 +46,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt', mayGo: sql`"orderId" IS NULL` }, days(MAIL_DAYS)),
     'old drafts of orders': sweepByTime(db, { table: 'OrderDraft', time: 'keptAt' }, days(DRAFT_DAYS)),
     'old fetches of pictures': sweepByTime(db, { table: 'PictureFetch', time: 'endedAt' }, days(FETCH_DAYS)),
+    'kept billing addresses': sweepByTime(db, { table: 'InvoiceAddress', time: 'until' }, now),
     'old messages of inboxes': sweepByTime(db, { table: 'InboxMessage', time: 'at' }, ago(MESSAGES_HOURS * HOUR_MS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old tokens of people': sweepByTime(db, { table: 'PersonToken', time: 'expiresAt' }, now),

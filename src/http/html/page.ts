@@ -112,6 +112,8 @@ const notices = new Map(
     'user-key-rotated': t('There is a new user key. The former one no longer works.'),
     'settings-saved': t('The settings are saved.'),
     'store-reopened': t('The store is open again.'),
+    'person-erased': t('The person is erased.'),
+    'idle-erasing': t('The customers are being erased, one after another. The list says who waits.'),
     'reply-to-mailed': t('A link is on its way to the address. Customers answer to it once you have opened the link.'),
     'test-mail-written': t('The mail is on its way to you.'),
     'status-added': t('The status is added.'),

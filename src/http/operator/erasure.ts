@@ -1,12 +1,14 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
-import { type PersonData, readPerson } from '../../shop/erasure/data.ts'
+import type { PersonData } from '../../shop/erasure/data.ts'
 import { type Erased, type ErasureServices, erasePerson, rehearseErasure } from '../../shop/erasure/erase.ts'
 import { type Erasure, listErasures } from '../../shop/erasure/erasures.ts'
 import type { PersonNamed } from '../../shop/erasure/person.ts'
+import { takeOut } from '../../shop/erasure/remains.ts'
+import { findIdle, type Idle, queueIdle } from '../../shop/erasure/rule.ts'
+import { years } from '../../shop/erasure/settings.ts'
 import { actorOf, type CallerServices, requireOwner, storeCaller } from '../html/request.ts'
 import { id, operatorRoute, time } from '../html/route-groups.ts'
 import { type JsonCall, jsonBody, many, one, record } from '../server/json/json-routes.ts'
@@ -135,15 +137,17 @@ export interface PersonServices extends CallerServices, Pick<ErasureServices, 'f
 /** Only owners, who have just shown a password or passkey, and the operator. */
 const ofOwner = { roles: ['operator-key', 'merchant'], needs: [['People', 'write']], proof: true } as const
 
-const confirmation = jsonBody(
-  namedObject({ Confirm: text(100).optional().describe('What the dry run answered. A dry run takes none.') }),
-  { Confirm: '4a1c…' },
-  { isOptional: true },
-)
+const Confirm = text(100).optional().describe('What the dry run answered. A dry run takes none.')
+const confirmation = jsonBody(namedObject({ Confirm }), { Confirm: '4a1c…' }, { isOptional: true })
 
-async function dataOf(request: FastifyRequest, services: PersonServices, storeId: number, named: PersonNamed) {
+type DataCall = Pick<JsonCall<'id', unknown, unknown, PersonData>, 'request' | 'reply'>
+
+/** Browsers keep it as a file. */
+async function dataOf({ request, reply }: DataCall, services: PersonServices, storeId: number, named: PersonNamed) {
   requireOwner(request)
-  return readPerson(await storeCaller(request, services, storeId), named)
+  const person = await takeOut(await storeCaller(request, services, storeId), named, actorOf(request))
+  reply.header('content-disposition', 'attachment; filename="person.json"')
+  return person
 }
 
 type EraseCall = Pick<
@@ -157,19 +161,27 @@ async function erase(call: EraseCall, services: PersonServices, storeId: number,
   const { files, config, secrets } = services
   const erasing = { ...(await storeCaller(request, services, storeId)), secrets }
   if (query.dry === 'true') return rehearseErasure(erasing, named)
-  const confirm = body()?.Confirm
-  if (confirm === undefined) {
-    throw new StoreFailure('missing-field', 'Confirm is missing: a dry run (?dry=true) answers it', {
-      field: 'Confirm',
-    })
-  }
-  const remember = pending((done: Erased) => done)
   return erasePerson(erasing, { files, hasArchive: config.archiveDir !== null }, named, {
-    confirm,
+    confirm: confirmIn(body()),
     actor: actorOf(request),
-    remember,
+    remember: pending((done: Erased) => done),
   })
 }
+
+function confirmIn(sent: { Confirm?: string | undefined } | undefined): string {
+  if (sent?.Confirm !== undefined) return sent.Confirm
+  throw new StoreFailure('missing-field', 'Confirm is missing: a dry run (?dry=true) answers it', { field: 'Confirm' })
+}
+
+const idle = record<Idle>('IdleCustomers')({
+  Years: z.int().describe('For how many whole years they have placed no order.'),
+  Since: [time.describe('The beginning of these years.'), (from) => from.since.toISOString()],
+  Customers: [
+    numbers.describe('The customers by ascending number, at most 100,000.'),
+    (from) => from.customers.map((each) => each.id),
+  ],
+  Confirm: z.string().describe('What the request takes that erases just these customers.'),
+})
 
 const erases = {
   ...ofOwner,
@@ -190,8 +202,7 @@ export const erasureRoutes = [
     description:
       'The customer, and the orders of the account and of guests with its e-mail address, with all that belongs to them.',
     answers: { 200: one('What is stored.', personData) },
-    run: ({ request, ids }, services: PersonServices) =>
-      dataOf(request, services, ids.id, { customerId: ids.customerId }),
+    run: ({ ids, ...call }, services: PersonServices) => dataOf(call, services, ids.id, { customerId: ids.customerId }),
   }),
   operatorRoute('GET /admin/stores/:id/guests/data', {
     ...ofOwner,
@@ -202,7 +213,7 @@ export const erasureRoutes = [
       'The same of somebody without an account. Where a customer has the e-mail address or the order, it is that customer.',
     query: namedObject(guestQuery),
     answers: { 200: one('What is stored.', personData) },
-    run: ({ request, ids, query }, services: PersonServices) => dataOf(request, services, ids.id, guestNamed(query)),
+    run: ({ ids, query, ...call }, services: PersonServices) => dataOf(call, services, ids.id, guestNamed(query)),
   }),
   operatorRoute('POST /admin/stores/:id/customers/:customerId/erase', {
     ...erases,
@@ -221,6 +232,28 @@ export const erasureRoutes = [
     description: whatGoes,
     query: namedObject({ ...dryQuery, ...guestQuery }),
     run: ({ ids, ...call }, services: PersonServices) => erase(call, services, ids.id, guestNamed(call.query)),
+  }),
+  operatorRoute('POST /admin/stores/:id/customers/erase', {
+    ...erases,
+    ids: { id: 'The store.' },
+    id: 'eraseIdle',
+    summary: 'Erase customers who order no more',
+    description:
+      'Queues the erasure of all customers without an order for so many whole years, at least the bookkeeping years of the store: the background erases one after another, and `GET …/erasures` says who waits.',
+    query: namedObject(dryQuery),
+    body: jsonBody(namedObject({ Years: years.describe('The whole years.'), Confirm }), {
+      Years: 12,
+      Confirm: '4a1c…',
+    }),
+    answers: { 200: one('Who is erased, or would be.', idle) },
+    run: async ({ request, ids, query, body, pending }, services: PersonServices) => {
+      requireOwner(request)
+      const erasing = { ...(await storeCaller(request, services, ids.id)), secrets: services.secrets }
+      const sent = body()
+      if (query.dry === 'true') return findIdle(erasing, sent.Years)
+      const remember = pending((done: Idle) => done)
+      return queueIdle(erasing, sent.Years, { confirm: confirmIn(sent), actor: actorOf(request), remember })
+    },
   }),
   operatorRoute('GET /admin/stores/:id/erasures', {
     ...ofOwner,

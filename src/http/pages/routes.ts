@@ -36,6 +36,7 @@ import { paymentPages } from './shop/payments/routes.ts'
 import { invitationPages } from './shop/people/invitation.ts'
 import { peoplePages } from './shop/people/routes.ts'
 import { securityPages } from './shop/people/security.ts'
+import { type PrivacyServices, privacyPages } from './shop/privacy/routes.ts'
 import { productPages } from './shop/products/routes.ts'
 import { reportPages } from './shop/reports/routes.ts'
 import { searchPages } from './shop/search/routes.ts'
@@ -60,7 +61,8 @@ type AdminServices = PagesOfPictures &
   Subscribing &
   SignInServices &
   MailServices &
-  MailSettingsServices
+  MailSettingsServices &
+  PrivacyServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices &
   AdminServices &
@@ -99,6 +101,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   webhookPages(app, services)
   outboxPages(app, services)
   settingsPages(app, services)
+  privacyPages(app, services)
   registerRoutes(app, auditRoutes, services)
   registerRoutes(app, merchantTokenRoutes, services)
   areaPages(app, services, administration)

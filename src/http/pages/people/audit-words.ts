@@ -54,6 +54,7 @@ const names: Readonly<Record<string, Text>> = {
   applicationDeleted: t('the application was deleted'),
   asked: t('asked to'),
   attempts: t('attempts'),
+  bookkeepingYears: t('bookkeeping years'),
   byLink: t('by a link'),
   callbackUrl: t('callback address'),
   cartApiAddresses: t('cartAPI from'),
@@ -62,6 +63,7 @@ const names: Readonly<Record<string, Text>> = {
   changed: t('changed'),
   country: t('country'),
   currency: t('currency'),
+  customers: t('customers'),
   documentFooter: t('at the foot of invoices'),
   documentLocale: t('language of documents'),
   documentPhone: t('telephone on documents'),
@@ -78,6 +80,7 @@ const names: Readonly<Record<string, Text>> = {
   givenUp: t('given up'),
   invitedBy: t('invited by'),
   keepFormerForHours: t('hours in which the former key works'),
+  keepsInvoiceAddresses: t('billing addresses of invoices are kept'),
   kind: t('kind'),
   language: t('language'),
   logo: t('logo'),
@@ -108,6 +111,7 @@ const names: Readonly<Record<string, Text>> = {
   timeZone: t('time zone'),
   tokens: t('tokens'),
   wantsErasures: t('callbacks of erasures'),
+  years: t('years'),
 }
 
 /** Values that stand for something, by the name of the member. `none`: a list without entries. */
@@ -115,6 +119,7 @@ const meanings: Readonly<Record<string, Readonly<Record<string, Text>>>> = {
   cartApiEnabled: { true: t('on'), false: t('off') },
   cartApiAddresses: { none: t('anywhere') },
   enabled: { true: t('yes'), false: t('no') },
+  keepsInvoiceAddresses: { true: t('yes'), false: t('no') },
   language: { none: t('as the browser says') },
   factor: {
     authenticator: t('authenticator app'),

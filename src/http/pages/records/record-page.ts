@@ -4,6 +4,8 @@ import type { Caller } from '../../../engine/caller.ts'
 import { NAMED_MAX, type References, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Referrer } from '../../../engine/definition/links.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
+import { services as ofPersons } from '../../../shop/erasure/personal.ts'
+import { readErasedAt } from '../../../shop/erasure/remains.ts'
 import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import type { RecordRequest, Wire } from '../frame/request.ts'
@@ -34,11 +36,12 @@ export async function recordPage(
   const referrers = resource.referrers.filter((one) => {
     return !special.referrers.includes(one.table) && mayRead(caller.privileges, referringService(one).resource)
   })
-  const [references, history, events, codes] = await Promise.all([
+  const [references, history, events, codes, erasedAt] = await Promise.all([
     referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
     readCodes(caller, codedPaths(service)),
+    ofPersons.some((name) => name === resource.service) ? readErasedAt(caller, resource.service, id) : null,
   ])
   const images = await imagesOf(service, record, caller)
   if (images.origins.length > 0) allowImages(reply, images.origins)
@@ -63,6 +66,7 @@ export async function recordPage(
       events,
       hasReferrers: referrers.length > 0 && special.template === null,
       history,
+      erasedAt,
       canEdit: resource.methods.includes('PUT'),
       canDelete: resource.methods.includes('DELETE'),
       valueIn,

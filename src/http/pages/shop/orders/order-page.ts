@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mayRead } from '../../../../access/applications/privileges.ts'
+import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { andOf, type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
+import { writeDate } from '../../../../foundation/values/dates.ts'
+import { type KeptAddress, readErasedAt, readKeptAddresses } from '../../../../shop/erasure/remains.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
@@ -65,10 +68,12 @@ export async function saveNotes(asked: Sent<OrderRequest>): Promise<string> {
 
 /** Shows an order, with its status and notes. */
 export async function orderPage({ caller, id, record: order, typed, writing }: OrderRequest): Promise<HtmlPage> {
-  const [statuses, returned, sharers] = await Promise.all([
+  const [statuses, returned, sharers, erasedAt, [kept]] = await Promise.all([
     listStatusNames(caller.db, caller.store.id),
     mayRead(caller.privileges, rma) ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
     sharersOf(caller, [{ id }]),
+    readErasedAt(caller, 'Orders', id),
+    readKeptAddresses(caller, [id]),
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
@@ -104,6 +109,8 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       // Without its shipments, an order has the address of its customer alone.
       hasAddress: order.ShipmentList.length > 0 || mayRead(caller.privileges, customers),
       customer: customerOf(order, parcels, writing),
+      erasedAt,
+      kept: keptIn(caller, kept, writing),
       payments,
       returned,
       statuses,
@@ -135,6 +142,13 @@ function shownParcel<Line>(
     email: own(shipment?.ShipmentEmail, order.BillingEmail),
   }
   return { ...parcel, shipTo, trackingLink: shipment && trackingOf(shipment) }
+}
+
+/** A billing address that is kept although the person was erased; null: none is. */
+export function keptIn({ store }: Caller, kept: KeptAddress | undefined, format: Format) {
+  if (kept === undefined) return null
+  const until = writeDate(kept.until, store.timeZone).slice(0, 10)
+  return { lines: format.postalAddress(kept.address, 'Billing'), until }
 }
 
 type ShipTo = ReturnType<typeof shownParcel>['shipTo']

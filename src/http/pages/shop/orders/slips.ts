@@ -10,6 +10,7 @@ import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { runInSlices, type Steps } from '../../../../foundation/values/slices.ts'
+import { readKeptAddresses } from '../../../../shop/erasure/remains.ts'
 import { exact, shareOf, sum, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
@@ -25,6 +26,7 @@ import type { PageRequest } from '../../frame/request.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
 import { readThumbnails } from '../products/thumbnails.ts'
+import { keptIn } from './order-page.ts'
 import type { OrderRequest } from './special.ts'
 
 type OfParcel = { readonly number: string; readonly parcel: number; readonly count: number }
@@ -97,11 +99,17 @@ export async function slipPage(
   const { documents, locale, format } = await paperOf(request, caller)
   const departures = await readDepartures(caller, all)
   const ids = all.map(({ OrderID }) => OrderID)
+  const kept = kind === 'invoice' ? await readKeptAddresses(caller, ids) : []
   const taxes = kind === 'invoice' ? await readStatedTaxes(caller, ids) : null
   const goods = kind === 'invoice' ? [] : all.flatMap(({ OrderItemList }) => OrderItemList)
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
+    kept: keptIn(
+      caller,
+      kept.find(({ orderId }) => orderId === order.OrderID),
+      format,
+    ),
     head: titles[kind].one(invoiceOf(order)),
   }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))

@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { t } from '../../../../foundation/texts/text.ts'
+import { namedObject, readInput } from '../../../../foundation/values/input.ts'
+import { type ErasureServices, erasePerson, rehearseErasure } from '../../../../shop/erasure/erase.ts'
+import { listErasures } from '../../../../shop/erasure/erasures.ts'
+import { findIdle, queueIdle } from '../../../../shop/erasure/rule.ts'
+import { changeBookkeeping, changedBookkeeping, readBookkeeping, years } from '../../../../shop/erasure/settings.ts'
+import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { numberIn } from '../../../html/numbers.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { actorOf, type CallerServices, requireOwner, textIn } from '../../../html/request.ts'
+import { pageQuery } from '../../../server/json/parameters.ts'
+import { storePages } from '../../frame/pages.ts'
+import type { PageRequest, Sent } from '../../frame/request.ts'
+import { readNames, readTitles } from '../../records/names.ts'
+import { findMatches } from '../../records/search.ts'
+import { targetService } from '../../records/services.ts'
+import { isTicked } from '../../records/values.ts'
+import { namedIn, personPage } from './person-page.ts'
+
+const home = '/admin/settings/privacy'
+const ERASURES_SHOWN = 50
+const ORDERS_SHOWN = 20
+const IDLE_SHOWN = 100
+
+export interface PrivacyServices extends CallerServices, Pick<ErasureServices, 'files'> {
+  readonly config: { readonly archiveDir: string | null }
+}
+
+/** Adds the pages of what is stored of a person: to read and print it, to erase it, and what was erased. They are for owners. */
+export function privacyPages(app: FastifyInstance, services: PrivacyServices): void {
+  const { page, pair } = storePages(adminPages(app, ['People', 'write']).proved, services)
+  const owned =
+    <Asked extends PageRequest, Result>(answer: (asked: Asked, reply: FastifyReply) => Result) =>
+    (asked: Asked, reply: FastifyReply): Result => {
+      requireOwner(reply.request)
+      return answer(asked, reply)
+    }
+  const erase = (asked: Sent<PageRequest>, reply: FastifyReply) => erasePersonOf(asked, reply, services)
+  pair(home, owned(privacyPage), owned(saveSettings))
+  page(`${home}/person`, owned(personPage))
+  pair(`${home}/erase`, owned(erasePage), owned(erase))
+  pair(`${home}/idle`, owned(idlePage), owned(eraseIdle))
+}
+
+/** Finds a person, lists who was erased, and has what the store keeps. */
+async function privacyPage({ caller, query, typed }: PageRequest): Promise<HtmlPage> {
+  const { offset } = readInput(pageQuery, { offset: textIn(query, 'offset') || '0' }, 'The query')
+  const who = textIn(query, 'who').trim()
+  const stored = await readBookkeeping(caller)
+  // Reads one more than it shows, to detect earlier ones.
+  const found = await listErasures(caller, { limit: ERASURES_SHOWN + 1, offset })
+  const erasures = found
+    .slice(0, ERASURES_SHOWN)
+    .map((each) => ({ ...each, shown: each.orders.slice(0, ORDERS_SHOWN) }))
+  const values = {
+    BookkeepingYears: String(stored.bookkeepingYears),
+    KeepsInvoiceAddresses: stored.keepsInvoiceAddresses,
+    Years: String(stored.bookkeepingYears),
+    who,
+    ...typed,
+  }
+  const matchesOf = async (resource: typeof customers | typeof orders) =>
+    who === '' ? [] : (await findMatches(caller, targetService(resource), who)).matches
+  const data = {
+    erasures,
+    numbers: await readTitles(
+      caller,
+      targetService(orders),
+      erasures.flatMap(({ shown }) => shown),
+    ),
+    offset,
+    earlier: found.length > ERASURES_SHOWN ? offset + ERASURES_SHOWN : null,
+    customers: await matchesOf(customers),
+    orders: await matchesOf(orders),
+  }
+  return { template: '/pages/shop/privacy/privacy', title: t('Personal data'), values, data }
+}
+
+async function saveSettings({ caller, typed, writing }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  const given = readInput(changedBookkeeping, {
+    BookkeepingYears: numberIn(typed, 'BookkeepingYears', writing),
+    KeepsInvoiceAddresses: isTicked(typed, 'KeepsInvoiceAddresses'),
+  })
+  await changeBookkeeping(caller, given, actorOf(request))
+  return `${home}?notice=settings-saved`
+}
+
+/** What the erasure of a person leaves nothing of, and what stays. */
+async function erasePage(asked: PageRequest): Promise<HtmlPage> {
+  const { named, search } = namedIn(asked)
+  const erased = await rehearseErasure(asked.caller, named)
+  const id = erased.customerId
+  return {
+    template: '/pages/shop/privacy/erase',
+    title: id === null ? t('Erase this guest?') : t('Erase customer {id}?', { id: String(id) }),
+    data: { erased, search, stored: await readBookkeeping(asked.caller) },
+  }
+}
+
+async function erasePersonOf(asked: Sent<PageRequest>, { request }: FastifyReply, { files, config }: PrivacyServices) {
+  const confirmation = { confirm: textIn(asked.typed, 'Confirm'), actor: actorOf(request) }
+  const erasing = { files, hasArchive: config.archiveDir !== null }
+  await erasePerson(asked.caller, erasing, namedIn(asked).named, confirmation)
+  return `${home}?notice=person-erased#erasures`
+}
+
+const yearsOnly = namedObject({ Years: years })
+
+function yearsIn(sent: unknown): number {
+  return readInput(yearsOnly, { Years: Number(textIn(sent, 'Years')) }).Years
+}
+
+/** The customers whom the rule erases. */
+async function idlePage({ caller, query, typed }: PageRequest): Promise<HtmlPage> {
+  const idle = await findIdle(caller, yearsIn(typed ?? query))
+  const shown = idle.customers.slice(0, IDLE_SHOWN)
+  const ids = shown.map(({ id }) => id)
+  const data = { idle, shown, names: await readNames(caller, targetService(customers), ids) }
+  return { template: '/pages/shop/privacy/idle', title: t('Erase customers who order no more'), data }
+}
+
+async function eraseIdle({ caller, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
+  await queueIdle(caller, yearsIn(typed), { confirm: textIn(typed, 'Confirm'), actor: actorOf(request) })
+  return `${home}?notice=idle-erasing#erasures`
+}
