@@ -9,70 +9,59 @@ import type { PersonNamed } from '../../shop/erasure/person.ts'
 import { takeOut } from '../../shop/erasure/remains.ts'
 import { findIdle, type Idle, queueIdle } from '../../shop/erasure/rule.ts'
 import { years } from '../../shop/erasure/settings.ts'
-import { actorOf, type CallerServices, requireOwner, storeCaller } from '../html/request.ts'
-import { id, operatorRoute, time } from '../html/route-groups.ts'
+import { actorOf, type CallerServices, storeCaller } from '../html/request.ts'
+import { id, ofOwner, operatorRoute, time } from '../html/route-groups.ts'
 import { type JsonCall, jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery, wholeNumber } from '../server/json/parameters.ts'
 
 const records = z.array(z.looseObject({}))
 const numbers = z.array(id)
 
+type Each<List extends keyof PersonData> = Extract<PersonData[List], readonly unknown[]>[number]
+
+const note = record<Each<'notes'>>('PersonNote')({ Text: z.string(), DateWritten: time })
+const mail = record<Each<'mails'>>('PersonMail')({
+  Recipient: z.string(),
+  Subject: z.string(),
+  State: z.string(),
+  DateCreated: time,
+  DateSent: time.nullable(),
+})
+const signIn = record<Each<'signIns'>>('PersonSignIn')({
+  DateCreated: time,
+  DateSeen: time,
+  Address: z.string(),
+  UserAgent: z.string(),
+})
+const reader = record<Each<'applications'>>('PersonReader')({
+  Name: z.string(),
+  DateCreated: time,
+  Reads: z.array(z.string()),
+})
+
 const personData = record<PersonData>('PersonData')({
-  Customer: [
-    z
-      .looseObject({})
-      .nullable()
-      .describe('The customer, with all that is stored of the account but the password. Null: a guest.'),
-    (from) => from.customer,
-  ],
-  Orders: [records.describe('The orders of the person.'), (from) => from.orders],
-  Returns: [records.describe('The returns of these orders.'), (from) => from.returns],
-  GiftRegistries: [records.describe('The gift registries that go to the person.'), (from) => from.giftRegistries],
+  Customer: z
+    .looseObject({})
+    .nullable()
+    .describe('The customer, with all that is stored of the account but the password. Null: a guest.'),
+  Orders: records.describe('The orders of the person.'),
+  Returns: records.describe('The returns of these orders.'),
+  GiftRegistries: records.describe('The gift registries that go to the person.'),
   Notes: [
-    z
-      .array(z.strictObject({ Text: z.string(), Date: time }))
-      .describe('What the people of the shop have written down.'),
-    (from) => from.notes.map(({ text, writtenAt }) => ({ Text: text, Date: writtenAt.toISOString() })),
+    z.array(note.schema).describe('What the people of the shop have written down.'),
+    (from) => from.notes.map(note.of),
   ],
   Mails: [
-    z
-      .array(
-        z.strictObject({
-          Recipient: z.string(),
-          Subject: z.string(),
-          State: z.string(),
-          Date: time,
-          DateSent: time.nullable(),
-        }),
-      )
-      .describe('The newest 1,000 mails that were written to the person, as long as they are kept.'),
-    (from) =>
-      from.mails.map(({ recipient, subject, state, createdAt, sentAt }) => ({
-        Recipient: recipient,
-        Subject: subject,
-        State: state,
-        Date: createdAt.toISOString(),
-        DateSent: sentAt?.toISOString() ?? null,
-      })),
+    z.array(mail.schema).describe('The newest 1,000 mails that were written to the person, as long as they are kept.'),
+    (from) => from.mails.map(mail.of),
   ],
   SignIns: [
-    z
-      .array(z.strictObject({ Date: time, DateLastSeen: time, Address: z.string(), UserAgent: z.string() }))
-      .describe('The browsers in which the person is signed in.'),
-    (from) =>
-      from.signIns.map(({ createdAt, seenAt, address, userAgent }) => ({
-        Date: createdAt.toISOString(),
-        DateLastSeen: seenAt.toISOString(),
-        Address: address,
-        UserAgent: userAgent,
-      })),
+    z.array(signIn.schema).describe('The browsers in which the person is signed in.'),
+    (from) => from.signIns.map(signIn.of),
   ],
   Applications: [
-    z
-      .array(z.strictObject({ Name: z.string(), Since: time, Reads: z.array(z.string()) }))
-      .describe('The applications that may read such records, and since when the store uses them.'),
-    (from) =>
-      from.applications.map(({ name, since, reads }) => ({ Name: name, Since: since.toISOString(), Reads: reads })),
+    z.array(reader.schema).describe('The applications that may read such records, and since when the store uses them.'),
+    (from) => from.applications.map(reader.of),
   ],
 })
 
@@ -134,9 +123,6 @@ export interface PersonServices extends CallerServices, Pick<ErasureServices, 'f
   readonly config: { readonly archiveDir: string | null }
 }
 
-/** Only owners, who have just shown a password or passkey, and the operator. */
-const ofOwner = { roles: ['operator-key', 'merchant'], needs: [['People', 'write']], proof: true } as const
-
 const Confirm = text(100).optional().describe('What the dry run answered. A dry run takes none.')
 const confirmation = jsonBody(namedObject({ Confirm }), { Confirm: '4a1c…' }, { isOptional: true })
 
@@ -144,7 +130,6 @@ type DataCall = Pick<JsonCall<'id', unknown, unknown, PersonData>, 'request' | '
 
 /** Browsers keep it as a file. */
 async function dataOf({ request, reply }: DataCall, services: PersonServices, storeId: number, named: PersonNamed) {
-  requireOwner(request)
   const person = await takeOut(await storeCaller(request, services, storeId), named, actorOf(request))
   reply.header('content-disposition', 'attachment; filename="person.json"')
   return person
@@ -157,7 +142,6 @@ type EraseCall = Pick<
 
 async function erase(call: EraseCall, services: PersonServices, storeId: number, named: PersonNamed): Promise<Erased> {
   const { request, query, body, pending } = call
-  requireOwner(request)
   const { files, config, secrets } = services
   const erasing = { ...(await storeCaller(request, services, storeId)), secrets }
   if (query.dry === 'true') return rehearseErasure(erasing, named)
@@ -185,6 +169,7 @@ const idle = record<Idle>('IdleCustomers')({
 
 const erases = {
   ...ofOwner,
+  whenClosed: false,
   body: confirmation,
   answers: { 200: one('What was erased, or would be.', erased) },
   refusals: [409],
@@ -206,7 +191,6 @@ export const erasureRoutes = [
   }),
   operatorRoute('GET /admin/stores/:id/guests/data', {
     ...ofOwner,
-    ids: { id: 'The store.' },
     id: 'readGuest',
     summary: 'Read what is stored of a guest',
     description:
@@ -226,7 +210,6 @@ export const erasureRoutes = [
   }),
   operatorRoute('POST /admin/stores/:id/guests/erase', {
     ...erases,
-    ids: { id: 'The store.' },
     id: 'eraseGuest',
     summary: 'Erase a guest',
     description: whatGoes,
@@ -235,7 +218,6 @@ export const erasureRoutes = [
   }),
   operatorRoute('POST /admin/stores/:id/customers/erase', {
     ...erases,
-    ids: { id: 'The store.' },
     id: 'eraseIdle',
     summary: 'Erase customers who order no more',
     description:
@@ -247,7 +229,6 @@ export const erasureRoutes = [
     }),
     answers: { 200: one('Who is erased, or would be.', idle) },
     run: async ({ request, ids, query, body, pending }, services: PersonServices) => {
-      requireOwner(request)
       const erasing = { ...(await storeCaller(request, services, ids.id)), secrets: services.secrets }
       const sent = body()
       if (query.dry === 'true') return findIdle(erasing, sent.Years)
@@ -257,14 +238,12 @@ export const erasureRoutes = [
   }),
   operatorRoute('GET /admin/stores/:id/erasures', {
     ...ofOwner,
-    ids: { id: 'The store.' },
     id: 'listErasures',
     summary: 'List who was erased',
     description: 'When, by whom and how much, without anything of the person.',
     query: pageQuery,
     answers: { 200: many('By descending id.', erasure) },
     run: async ({ request, ids, query }, services: PersonServices) => {
-      requireOwner(request)
       return listErasures(await storeCaller(request, services, ids.id), query)
     },
   }),

@@ -66,6 +66,6 @@ async function readersOf({ db, store }: Caller) {
   return subscriptions.flatMap(({ createdAt, privileges, application }) => {
     const allowed = bothOf(application.privileges as Privileges, privileges as Privileges)
     const reads = services.filter((service) => allows(allowed, service, 'read'))
-    return reads.length > 0 ? [{ name: application.name, since: createdAt, reads }] : []
+    return reads.length > 0 ? [{ name: application.name, createdAt, reads }] : []
   })
 }

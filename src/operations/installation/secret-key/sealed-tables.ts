@@ -29,6 +29,7 @@ export const sealedTables: readonly SealedTable[] = [
   { table: 'CsvImportLine', key: ['storeId', 'importId', 'line'], sealed: ['sealed'] },
   { table: 'CsvImportPart', key: ['storeId', 'importId', 'part'], sealed: ['sealed'] },
   { table: 'RemovalNotice', key: ['id'], sealed: ['bodySealed'] },
+  { table: 'Erasure', key: ['storeId', 'id'], sealed: ['wordsSealed'] },
   { table: 'Mail', key: ['id'], sealed: ['contentSealed'] },
   { table: 'InboxMessage', key: ['id'], sealed: ['sealed'] },
   { table: 'Webhook', key: ['storeId', 'id'], sealed: ['secretSealed', 'formerSecretSealed'] },

@@ -11,7 +11,6 @@ export async function searchTables(
      WHERE table_schema = 'public' AND data_type IN ('text', 'json', 'jsonb', 'ARRAY', 'character varying')`,
   )
   const sealed = new Set(sealedTables.flatMap(({ table, sealed }) => sealed.map((column) => `${table}.${column}`)))
-  sealed.add('Erasure.wordsSealed')
   const found = new Map<string, Set<string>>()
   for (const { table, column } of columns) {
     const name = `${table}.${column}`
