@@ -246,8 +246,10 @@ async function note(
       INSERT INTO "ErasedRecord" ("storeId", "service", "recordId", "erasureId")
       SELECT ${store.id}::int, ${service}, unnest(${records[service]}::int[]), ${erasure.id}::int ON CONFLICT DO NOTHING`
   }
-  if (customerId !== null) raiseErased(erasing, customerId)
-  await addRedactions(db, { secrets, now }, { storeId: store.id, customerId, orderIds: records.Orders })
+  if (!waiting?.isReplay) {
+    if (customerId !== null) raiseErased(erasing, customerId)
+    await addRedactions(db, { secrets, now }, { storeId: store.id, customerId, orderIds: records.Orders })
+  }
   const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
   const details = { ...counts, ...(waiting?.isReplay && { replayed: true }) }
   await recordAudit(db, now, { actor, action: 'customer.erased', target, storeId: store.id, details })
