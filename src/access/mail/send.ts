@@ -6,6 +6,7 @@ import { type Sql, sql } from '../../foundation/database/sql.ts'
 import { nextTry } from '../../foundation/outbound/retry-schedule.ts'
 import type { Config } from '../../foundation/process/settings.ts'
 import { createWorker } from '../../foundation/process/worker.ts'
+import { kindsOf } from './kinds.ts'
 import type { MailMetrics } from './metrics.ts'
 import type { Content } from './render.ts'
 import { type Attempt, smtpSender } from './smtp.ts'
@@ -83,10 +84,13 @@ export function createMails(services: SendingServices, queue: Queue = mailsOfPeo
   }
 }
 
+/** They tell a person of sign-ins and changes, whatever becomes of the store. The others of a closed store wait. */
+const ofPersons = kindsOf('person')
+
 function claimDue({ db, now }: SendingServices, queue: Queue): Promise<Mail[]> {
   const wanted = {
     key: ['id'],
-    where: sql`"state" = 'waiting' AND ${queue.where} AND ${isOpenStore(sql`"Mail"."storeId"`)}`,
+    where: sql`"state" = 'waiting' AND ${queue.where} AND ("kind" = ANY (${ofPersons}) OR ${isOpenStore(sql`"Mail"."storeId"`)})`,
     order: 'nextAttemptAt',
     limit: BATCH_MAX,
   }

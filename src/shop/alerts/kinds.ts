@@ -149,6 +149,7 @@ export const storeAlerts = {
 } as const satisfies Record<string, StoreKind>
 
 /** What developers break in their test stores needs nobody, nor does what waits in closed stores. */
+const ofOpen = { OR: [{ storeId: null }, { store: { closedAt: null } }] }
 const ofShops = { store: { testStore: null, closedAt: null } } as const
 
 export const operatorAlerts = {
@@ -200,7 +201,7 @@ export const operatorAlerts = {
     pauseMs: DAY_MS,
     link: '/operator/mails',
     find: async ({ tx, now, since }) => {
-      const stuck = { state: 'waiting', createdAt: { lt: new Date(now.getTime() - MAIL_WAIT_MS) } }
+      const stuck = { state: 'waiting', createdAt: { lt: new Date(now.getTime() - MAIL_WAIT_MS) }, ...ofOpen }
       const waiting = await tx.mail.count({ where: stuck })
       const failed = await tx.mail.count({ where: { state: 'failed', nextAttemptAt: { gt: since } } })
       return waiting + failed === 0

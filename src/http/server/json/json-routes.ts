@@ -1,7 +1,7 @@
 // Declares a JSON route once. The Fastify route, its role check, the validation of its input, the format of its
 // responses and its part of /openapi.json all derive from the declaration.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Schemas } from '../../../engine/definition/json-schema.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
@@ -164,10 +164,6 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly proof?: boolean
   /** Whether people's tokens reach it, where it answers JSON. Omitted: none does. */
   readonly tokens?: boolean
-  /** Whether merchants must be owners of the store. Omitted: `needs` decides. */
-  readonly forOwners?: boolean
-  /** Whether it is open while the store is closed. Omitted: the operator alone may read. */
-  readonly whenClosed?: boolean
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
@@ -192,7 +188,8 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
     services: Services,
   ) => Promise<ValueOf<A> | FastifyReply>
   // `ids` describes each identifier in the address.
-} & ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
+} & Pick<FastifyContextConfig, 'forOwners' | 'whenClosed'> &
+  ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
 
 /** A group of routes for one kind of principal with one security scheme. */
 export interface RouteGroup {
@@ -249,19 +246,12 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   for (const route of routes) {
     const { method, path, roles, needs, proof, isStreamed = false } = route
     const { tokens = false, forOwners = false, whenClosed = false } = route
+    const who = { tokens, forOwners, whenClosed }
     app.route({
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
-      config: {
-        roles,
-        ...(needs && { needs }),
-        ...(proof !== undefined && { proof }),
-        tokens,
-        forOwners,
-        whenClosed,
-        streamed: isStreamed,
-      },
+      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), ...who, streamed: isStreamed },
       handler: handlerOf(route, services),
     })
   }

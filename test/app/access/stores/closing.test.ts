@@ -102,9 +102,10 @@ describe('closing', () => {
       headers,
       payload: { Name: shop.store.name },
     })
+    const byManager = [await close(manager), await manager.call('GET', at('/export'))]
     server.clock.ms += 16 * 60_000
-    const answers = [await close(manager), byToken, await close(merchant), await merchant.call('GET', at('/export'))]
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403])
+    const answers = [...byManager, byToken, await close(merchant), await merchant.call('GET', at('/export'))]
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403, 403])
     expect((await merchant.open('/admin/settings/close')).headers.location).toMatch(/^\/admin\/prove\?next=/)
     expect(await listed()).toMatchObject({ DateClosed: null, DateOfDeletion: null })
 
@@ -122,8 +123,16 @@ describe('closing', () => {
     expect(Date.parse(state.DateOfDeletion) - Date.parse(state.DateClosed)).toBe(30 * DAY_MS)
     server.clock.ms += 1_000
     for (const again of [await close(), await close(merchant)]) expect(again.json()).toMatchObject(state)
-    const entries = await db.auditEntry.findMany({ where: { storeId: shop.store.id, action: 'store.closed' } })
-    expect(entries).toMatchObject([{ actorKind: 'merchant', target: shop.store.name }])
+    const second = await otherProcess(server)
+    const headersOfOperator = { authorization: `Bearer ${server.services.operatorKey}` }
+    const reopenThere = () => second.app.inject({ method: 'POST', url: at('/reopen'), headers: headersOfOperator })
+    for (const one of await Promise.all([reopen(), reopenThere()])) expect(one.json().DateClosed).toBeNull()
+    await second.close()
+    const where = { storeId: shop.store.id, action: { in: ['store.closed', 'store.reopened'] } }
+    expect(await db.auditEntry.findMany({ where, orderBy: { id: 'asc' } })).toMatchObject([
+      { action: 'store.closed', actorKind: 'merchant', target: shop.store.name },
+      { action: 'store.reopened', actorKind: 'operator' },
+    ])
   })
 
   test('is refused for a test store', async () => {
@@ -306,7 +315,6 @@ describe('after 30 days', () => {
     expect((await rowsOf(shop.store.id)).Product).toBe(1)
 
     server.clock.ms += 1
-    const second = await otherProcess(server)
     const beside = createTestStores({ ...server.services, log: server.services.log })
     const both = () => Promise.all([server.services.testStores.settle(), beside.settle()])
     await both()
@@ -335,7 +343,6 @@ describe('after 30 days', () => {
     for await (const { check, findings } of checkDatabase(server.database.url, 5)) {
       expect([check.name, findings]).toEqual([check.name, []])
     }
-    await second.close()
     await beside.stop()
     await callback.close()
   })
