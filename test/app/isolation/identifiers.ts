@@ -25,6 +25,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/orders/:id/mails/:mailId': ({ mailId }) => mailId,
   '/admin/stores/:id': ({ store }) => store.id,
   '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/stores/:id/customers/:customerId': ofService('Customers'),
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,
   '/admin/applications/:id': ({ application }) => application.id,
   '/developers/applications/:id': ({ application }) => application.own.Id,

@@ -36,7 +36,7 @@ const pages = {
     ...under('/admin/modules', 'cartapi'),
     ...under('/admin/webhooks', 'new {webhookId} {webhookId}/delete {pausedWebhookId}'),
     ...under('/admin/webhooks', '{webhookId}/deliveries/{deliveryId}'),
-    ...under('/admin/settings', 'order-statuses payment-methods returns documents carriers taxes shipping mails close'),
+    ...under('/admin/settings', 'order-statuses payment-methods returns documents carriers taxes shipping mails privacy close'),
     ...under('/admin/payments', 'closing'),
   ],
   reader: ['/admin/orders/1', '/admin/products/2'],

@@ -1,5 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import { otherProcess } from '../../../support/other-process.ts'
 import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
@@ -176,6 +177,30 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     },
   ],
   [
+    'POST …/customers/{customerId}/erase',
+    200,
+    async () => {
+      const id = await shop.add('/Customers', { Email: `person-${++serial}@shop.example`, Password: 'secret' })
+      return confirmed({ method: 'POST', url: ofShop(`/customers/${id}/erase`) })
+    },
+  ],
+  [
+    'POST …/guests/erase',
+    200,
+    async () => {
+      const email = `guest-${++serial}@shop.example`
+      await shop.add('/Products', { SKUInfo: { SKU: `CUP-${serial}`, Name: 'Cup', Price: 5, Stock: 3 } })
+      const OrderItemList = [{ ItemID: `CUP-${serial}`, ItemQuantity: 1 }]
+      await placeOrder(shop.caller, { BillingEmail: email, OrderItemList })
+      return confirmed({ method: 'POST', url: ofShop(`/guests/erase?email=${email}`) })
+    },
+  ],
+  [
+    'POST …/customers/erase',
+    200,
+    () => confirmed({ method: 'POST', url: ofShop('/customers/erase'), body: { Years: 12 } }),
+  ],
+  [
     'DELETE …/users/{userId}',
     200,
     async () => {
@@ -184,6 +209,12 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     },
   ],
 ]
+
+/** The request with what its dry run answers. */
+async function confirmed(request: Request): Promise<Request> {
+  const dry = await send({ ...request, url: `${request.url}${request.url.includes('?') ? '&' : '?'}dry=true` })
+  return { ...request, body: { ...(request.body as object), Confirm: dry.json().Confirm } }
+}
 
 function ofShop(path: string): string {
   return `/admin/stores/${shop.store.id}${path}`

@@ -64,17 +64,15 @@ async function privacyPage({ caller, query, typed }: PageRequest): Promise<HtmlP
   }
   const matchesOf = async (resource: typeof customers | typeof orders) =>
     who === '' ? [] : (await findMatches(caller, targetService(resource), who)).matches
+  const matches = await matchesOf(orders)
+  const ids = [...matches.map(({ id }) => id), ...erasures.flatMap(({ shown }) => shown)]
   const data = {
     erasures,
-    numbers: await readTitles(
-      caller,
-      targetService(orders),
-      erasures.flatMap(({ shown }) => shown),
-    ),
+    numbers: await readTitles(caller, targetService(orders), ids),
     offset,
     earlier: found.length > ERASURES_SHOWN ? offset + ERASURES_SHOWN : null,
     customers: await matchesOf(customers),
-    orders: await matchesOf(orders),
+    orders: matches,
   }
   return { template: '/pages/shop/privacy/privacy', title: t('Personal data'), values, data }
 }
