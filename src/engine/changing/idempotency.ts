@@ -196,11 +196,7 @@ export async function rememberItems(
 }
 
 /** Ends an incomplete attempt, so that the next can begin at once. Does nothing if another attempt took over. */
-export async function endAttempt(
-  { db }: Pick<Caller, 'db'>,
-  { storeId, scope, claim }: Attempt,
-  log?: Log,
-): Promise<void> {
+export async function endAttempt({ db }: Pick<Caller, 'db'>, { storeId, scope, claim }: Attempt, log?: Log) {
   const end = () =>
     db.$executeRaw(sql`
       UPDATE "IdempotencyKey" SET "leasedUntil" = "claimedAt"

@@ -297,12 +297,7 @@ export function isTaken(field: ValueField | ListField, { mode }: Pick<InputRules
   return field.access !== 'ro' || mode === 'import'
 }
 
-function canonicalNames(
-  fields: FieldSet,
-  body: Record<string, unknown>,
-  path: string,
-  { notes }: InputRules,
-): Map<string, unknown> {
+function canonicalNames(fields: FieldSet, body: Record<string, unknown>, path: string, { notes }: InputRules) {
   const given = new Map<string, unknown>()
   for (const [name, member] of Object.entries(body)) {
     const canonical = fields.byLowerName.get(name.toLowerCase())

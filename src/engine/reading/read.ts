@@ -45,12 +45,7 @@ export interface ListOptions {
  * `cursor`, which continues after the last record of a page regardless of inserts and deletes in between. Throws
  * `not-found` if nothing matches, a 400 past the end and for invalid parameters.
  */
-export function listRecords(
-  caller: Caller,
-  resource: Resource,
-  query: Query,
-  options: ListOptions = {},
-): Promise<Listing> {
+export function listRecords(caller: Caller, resource: Resource, query: Query, options: ListOptions = {}) {
   return list(caller, resource, { ...resource, keptAs: resource.service }, query, options)
 }
 
@@ -179,11 +174,7 @@ export async function getRecords(caller: Caller, resource: Resource, ids: readon
 }
 
 /** The JSON texts of those of these records that there are. */
-export function findJson(
-  caller: Caller,
-  resource: Resource,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, JsonText>> {
+export function findJson(caller: Caller, resource: Resource, ids: readonly number[]) {
   return readByIds(caller, resource, ids, jsonOfRecords(resource))
 }
 

@@ -115,13 +115,7 @@ function compareRows(compare: Comparison, fields: FieldSet, place: Place, before
   }
 }
 
-function compareDocuments(
-  compare: Comparison,
-  fields: FieldSet,
-  place: Place,
-  before: Document,
-  after: Document,
-): void {
+function compareDocuments(compare: Comparison, fields: FieldSet, place: Place, before: Document, after: Document) {
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [one, other] = [before[name] ?? null, after[name] ?? null]
     const field = fields.get(name)

@@ -85,11 +85,7 @@ export interface HistoryPage {
 }
 
 /** Returns a page of the entries of these records, newest first. */
-export function listHistory(
-  reader: Reader,
-  records: readonly RecordName[],
-  { before, limit }: PageBounds,
-): Promise<HistoryPage> {
+export function listHistory(reader: Reader, records: readonly RecordName[], { before, limit }: PageBounds) {
   // Record by record, because a scan of the index has the entries of one record in order.
   const rows = sql`
     SELECT p.* FROM unnest(${lines(records.map(({ recordType }) => recordType))},

@@ -127,10 +127,7 @@ function responseWithExample(sources: ExampleSources, response: Response | Ref):
   return { ...response, content }
 }
 
-function mapValues<From, To>(
-  values: Readonly<Record<string, From>>,
-  map: (value: From, name: string) => To,
-): Record<string, To> {
+function mapValues<From, To>(values: Readonly<Record<string, From>>, map: (value: From, name: string) => To) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
 }
 

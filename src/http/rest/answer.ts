@@ -18,12 +18,7 @@ import { headers } from './openapi/answers.ts'
 import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages, and those of codes. */
-export function sendAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: Answer,
-  baseUrl: string,
-): FastifyReply {
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl: string) {
   const { code, message } = refusedIn(answer)
   if (code !== null) sayCode(reply, code)
   request.refusal ||= message

@@ -189,10 +189,7 @@ export function filteredPath(
   return { path, isHidden: shown === undefined }
 }
 
-function itemPath(
-  { entries }: FieldSet,
-  { table, column }: { table: string; column: string },
-): readonly string[] | undefined {
+function itemPath({ entries }: FieldSet, { table, column }: { table: string; column: string }) {
   for (const [name, field] of entries) {
     if (field.kind !== 'list' || field.rows?.table !== table) continue
     const inside = columnPath(field.fields, column)

@@ -42,11 +42,7 @@ const suffixes = ['', 'Create', 'Update', 'Input']
  * Returns the schemas with an example of each member that is no record itself: of `values`, which has records by their names, of a member
  * of the same name, there or in `sent`, or what its schema says.
  */
-export function withMemberExamples(
-  schemas: ExampleSources['schemas'],
-  values: Members,
-  sent: Members,
-): Readonly<Record<string, JsonSchema>> {
+export function withMemberExamples(schemas: ExampleSources['schemas'], values: Members, sent: Members) {
   const found = new Map<string, Members>()
   const named = (schema: JsonSchema | undefined) =>
     String(schema?.$ref ?? '')
@@ -94,11 +90,7 @@ interface SchemaParts {
   readonly exclusiveMinimum?: number
 }
 
-function exampleObject(
-  properties: Readonly<Record<string, JsonSchema>>,
-  sources: ExampleSources,
-  sample: unknown,
-): unknown {
+function exampleObject(properties: Readonly<Record<string, JsonSchema>>, sources: ExampleSources, sample: unknown) {
   const isSampled = typeof sample === 'object' && sample !== null
   // A map, whose names no schema has.
   if (isSampled && Object.keys(properties).length === 0) return sample

@@ -60,10 +60,7 @@ export function failureIn(
   return failure
 }
 
-function refusalByFastify(
-  error: FastifyError | StoreFailure,
-  wordings: Readonly<Record<string, Refusal>>,
-): StoreFailure | null {
+function refusalByFastify(error: FastifyError | StoreFailure, wordings: Readonly<Record<string, Refusal>>) {
   if (error instanceof StoreFailure) return null
   const { code, statusCode = 500 } = error
   const wording = wordings[code]
