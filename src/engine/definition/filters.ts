@@ -191,10 +191,8 @@ export function readFilter(
 
 /** The different values of a filter that takes several; of numbers each value may be a comma list. Throws a 400 for more than 100. */
 export function listedNumbers(given: readonly string[], name: string): string[] {
-  return distinct(
-    given.flatMap((one) => one.split(',').map((part) => part.trim())),
-    name,
-  )
+  const parts = given.flatMap((one) => one.split(',')).map((part) => part.trim())
+  return distinct(parts, name)
 }
 
 /** The same for texts, which may hold commas. */

@@ -104,8 +104,8 @@ export const LIST_ITEMS_MAX = 10_000
  * Reads a wire record: ignores case in names, ignores unknown names, treats null as absent (rest-resources §0.8).
  * Throws a 400 with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
  */
-export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
-  return runAtOnce(patchSteps(fields, body, rules, path))
+export function readPatch(fields: FieldSet, body: unknown, rules: InputRules): Patch {
+  return runAtOnce(patchSteps(fields, body, rules))
 }
 
 /** The steps of `readPatch`, for a record that may be large. */

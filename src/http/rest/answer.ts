@@ -1,12 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { refusalItem } from '../../engine/changing/requests.ts'
-import type {
-  Answer,
-  CountAnswer,
-  NothingAnswer,
-  RecordsAnswer,
-  ResultsAnswer,
-} from '../../engine/definition/endpoints.ts'
+import type { Answer, RecordsAnswer, ResultsAnswer } from '../../engine/definition/endpoints.ts'
 import { joined, jsonFrame } from '../../engine/reading/representations.ts'
 import { codeOfStatus, type ErrorCode, type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/json/problem.ts'
@@ -80,7 +74,7 @@ function withoutCodes(answer: ResultsAnswer): ResultsAnswer {
 /** Codes worth a retry after a second: a conflict with a request in progress, an outage. */
 const comesBack: readonly ErrorCode[] = ['in-progress', 'unavailable']
 
-export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
+export function isRefusal(answer: Answer): answer is Extract<Answer, { kind: 'nothing' | 'results' }> {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
 }
 
@@ -119,14 +113,14 @@ function isKept(parameter: string): boolean {
   return parameter !== '' && !/^(offset|cursor)$/i.test(letters)
 }
 
-function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
-  if (answer.kind !== 'records') {
-    return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
-  }
-  return joined(answer.records, jsonFrame)
+type WithBody = Exclude<Answer, { kind: 'nothing' | 'unmodified' }>
+
+function toJson(answer: WithBody): string | Buffer {
+  if (answer.kind === 'records') return joined(answer.records, jsonFrame)
+  return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
 }
 
-function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
+function toXml(answer: WithBody): string | Buffer {
   if (answer.kind === 'records' && answer.isFormatted) return joined(answer.records, xmlFrame(answer.type))
   if (answer.kind === 'records') return recordsToXml(answer.records, answer.type)
   return answer.kind === 'count' ? countToXml(answer.count) : resultsToXml(answer.items)
