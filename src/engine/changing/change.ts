@@ -30,9 +30,7 @@ import {
 // A change is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects (ledger rows,
 // other records, raised events), events, remembered answer. Each step takes a set of changes; one record is a set of one.
 
-/**
- * Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws.
- */
+/** Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws. */
 export async function forEachChange(changes: readonly Change[], rule: (change: Change) => void | Promise<void>) {
   for (const change of changes) {
     try {

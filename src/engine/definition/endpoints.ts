@@ -42,11 +42,9 @@ export interface Call {
   readonly log: Log
 }
 
-export type Action = (call: Call) => Promise<Answer>
-
 /** What one method does at an address; the API reference describes `takes` and `gives`. */
 export interface Operation {
-  readonly run: Action
+  readonly run: (call: Call) => Promise<Answer>
   /** The records of the body. Omitted: the body is ignored. */
   readonly takes?: Taken
   readonly gives: Given

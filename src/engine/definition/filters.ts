@@ -23,10 +23,7 @@ export interface Filter {
   readonly isLower?: boolean
   /** What the reference says of it besides. */
   readonly note?: string
-  /**
-   * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws a 400
-   * for an invalid value.
-   */
+  /** Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws a 400 for an invalid value. */
   readonly read: (given: string, name: string, store: CallerStore) => Sql | null
   /** For a filter that compares for equality: the condition that any of several values matches. Throws likewise. */
   readonly readAny?: (given: readonly string[], name: string, store: CallerStore) => Sql

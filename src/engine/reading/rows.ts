@@ -118,10 +118,7 @@ async function readNames(caller: Caller, { records }: Source): Promise<string[]>
   return found?.names?.split(',') ?? []
 }
 
-/**
- * Makes records of their rows, by name in the order of ids. The rows come one by one: as one value, they would be in memory four
- * times.
- */
+/** Makes records of their rows, by name in the order of ids. The rows come one by one: as one value, they would be in memory four times. */
 function readRows<Made>(caller: Caller, { table, records, limit }: Source, { select, make }: Representation<Made>) {
   return readWithin(caller, { table, limit }, async (room) => {
     // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.

@@ -12,7 +12,8 @@ import { headers } from './openapi/answers.ts'
 import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages, and those of codes. */
-export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl: string) {
+export function sendAnswer(reply: FastifyReply, answer: Answer, baseUrl: string) {
+  const { request } = reply
   const { code, message } = refusedIn(answer)
   if (code !== null) sayCode(reply, code)
   request.refusal ||= message
@@ -28,7 +29,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
     return sendProblem(reply, refused, isOfNewApplication && code !== null ? { code, baseUrl } : undefined)
   }
   if (answer.kind === 'nothing') return reply.code(404).send()
-  if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
+  if (answer.kind === 'records') reply.headers(recordsHeaders(reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
     .code('status' in answer ? (answer.status ?? 200) : 200)
@@ -40,13 +41,13 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 /** Makes the function that turns an error into the answer of rest-protocol §5. */
 export function answerFailure(baseUrl: string) {
   return (error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) => {
-    const failure = failureIn(error, { request, reply }, wordings)
+    const failure = failureIn(error, reply, wordings)
     request.refusal ||= failure.logMessage
     // An empty 404 means that the record does not exist; every other refusal is one result item.
-    if (failure.code === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' }, baseUrl)
+    if (failure.code === 'not-found') return sendAnswer(reply, { kind: 'nothing' }, baseUrl)
     const { status, parts } = failure
     const items = [refusalItem(failure)]
-    return sendAnswer(request, reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) }, baseUrl)
+    return sendAnswer(reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) }, baseUrl)
   }
 }
 
@@ -78,16 +79,11 @@ export function isRefusal(answer: Answer): answer is Extract<Answer, { kind: 'no
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
 }
 
-function recordsHeaders(
-  { url }: FastifyRequest,
-  reply: FastifyReply,
-  { next, total, etag, isSecret }: RecordsAnswer,
-  baseUrl: string,
-) {
+function recordsHeaders(reply: FastifyReply, { next, total, etag, isSecret }: RecordsAnswer, baseUrl: string) {
   const handling = reply.getHeader('preference-applied')
   const applied = handling === undefined ? 'count=exact' : `${handling}, count=exact`
   return {
-    ...(next && { link: `<${nextPage(url, baseUrl, next)}>; rel="next"` }),
+    ...(next && { link: `<${nextPage(reply.request.url, baseUrl, next)}>; rel="next"` }),
     ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': applied }),
     ...(etag !== undefined && { etag }),
     ...(isSecret && { 'cache-control': 'no-store' }),

@@ -105,8 +105,8 @@ function addEndpoint(app: FastifyInstance, services: RestServices, served: Serve
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
       admit,
     ],
-    handler: async (request, reply) =>
-      sendAnswer(request, reply, await answer(services, served, admit, reply), services.config.publicUrl),
+    handler: async (_request, reply) =>
+      sendAnswer(reply, await answer(services, served, admit, reply), services.config.publicUrl),
   })
 }
 
@@ -231,7 +231,7 @@ function addUnknownAddresses(app: FastifyInstance, advisePrefix: (request: Fasti
     const { '*': path = '' } = request.params as { readonly '*'?: string }
     const message = `No such address: ${expectedAt(path)}${advisePrefix(request)}`
     const items = [refusalItem(new StoreFailure('unknown-address', message))]
-    return sendAnswer(request, reply, { kind: 'results', status: 404, items }, '')
+    return sendAnswer(reply, { kind: 'results', status: 404, items }, '')
   }
   for (const url of ['', '/*']) {
     app.route({ method: app.supportedMethods, url, onRequest: refuse, handler: refuse })
