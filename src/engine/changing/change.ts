@@ -30,13 +30,8 @@ import {
 // A change is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects (ledger rows,
 // other records, raised events), events, remembered answer. Each step takes a set of changes; one record is a set of one.
 
-/**
- * Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws.
- */
-export async function forEachChange(
-  changes: readonly Change[],
-  rule: (change: Change) => void | Promise<void>,
-): Promise<void> {
+/** Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws. */
+export async function forEachChange(changes: readonly Change[], rule: (change: Change) => void | Promise<void>) {
   for (const change of changes) {
     try {
       await rule(change)
@@ -133,12 +128,7 @@ async function stepsOf(
 }
 
 /** What answers show of the records whose changes have a precondition, or give members that only the platform writes. */
-async function readShown(
-  tx: Tx,
-  resource: Resource,
-  set: ReadonlyMap<number, Member>,
-  { stored }: Locked,
-): Promise<ReadonlyMap<number, string>> {
+async function readShown(tx: Tx, resource: Resource, set: ReadonlyMap<number, Member>, { stored }: Locked) {
   const compared = [...set.values()].flatMap(({ planned: { id, read }, precondition }) =>
     (read?.notes.hasReadOnly || precondition) && stored.has(id) ? id : [],
   )
@@ -242,12 +232,7 @@ function merge(tx: Caller, resource: Resource, merged: Merged, ids: RowIds): Cha
 }
 
 /** The patch with what stays as it is stored, because the caller was shown it. Throws what is refused beyond that. */
-function settledPatch(
-  tx: Caller,
-  resource: Resource,
-  { planned: { read }, before, shown }: Merged,
-  sent: Patch,
-): Patch {
+function settledPatch(tx: Caller, resource: Resource, { planned: { read }, before, shown }: Merged, sent: Patch) {
   const { patch, refusals } = settled(resource.storedFields, sent, before, tx.store.timeZone)
   if (read) {
     const record = read.notes.hasReadOnly && shown !== undefined ? (JSON.parse(shown) as Document) : null

@@ -62,8 +62,7 @@ export async function attemptAt(
   owner: KeyOwner,
   { header, address, body }: { header: unknown; address: readonly unknown[]; body: readonly string[] },
 ): Promise<Attempt> {
-  const { scope, bodyHash } = hashesOf(header, address, body)
-  const claim = await claimRequest(owner, { scope, bodyHash })
+  const claim = await claimRequest(owner, hashesOf(header, address, body))
   if (claim.kind === 'in-progress') throw inProgress()
   if (claim.kind !== 'other-body') return claim.attempt
   throw keyReused()
@@ -78,6 +77,8 @@ export function hashesOf(header: unknown, address: readonly unknown[], body: rea
   // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
   return { scope: hash(JSON.stringify(address), key), bodyHash: hash(key, ...body) }
 }
+
+type Hashes = ReturnType<typeof hashesOf>
 
 export function keyReused(): StoreFailure {
   return refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
@@ -102,10 +103,7 @@ function inProgress(): StoreFailure {
  * Claims a request for an attempt. `scope` is the same for each repetition and differs from all other requests of the
  * store; `bodyHash` differs if the body differs. A key first used 24 hours ago counts as new.
  */
-export async function claimRequest(
-  owner: KeyOwner,
-  { scope, bodyHash }: { readonly scope: string; readonly bodyHash: string },
-): Promise<Claim> {
+export async function claimRequest(owner: KeyOwner, { scope, bodyHash }: Hashes): Promise<Claim> {
   const claim = randomUUID()
   const storeId = owner.store.id
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -196,11 +194,7 @@ export async function rememberItems(
 }
 
 /** Ends an incomplete attempt, so that the next can begin at once. Does nothing if another attempt took over. */
-export async function endAttempt(
-  { db }: Pick<Caller, 'db'>,
-  { storeId, scope, claim }: Attempt,
-  log?: Log,
-): Promise<void> {
+export async function endAttempt({ db }: Pick<Caller, 'db'>, { storeId, scope, claim }: Attempt, log?: Log) {
   const end = () =>
     db.$executeRaw(sql`
       UPDATE "IdempotencyKey" SET "leasedUntil" = "claimedAt"

@@ -21,7 +21,6 @@ import {
   memberOf,
   type Notes,
   notesFor,
-  type Patch,
   readPatch,
   type UnknownMember,
 } from '../definition/input.ts'
@@ -44,12 +43,7 @@ export interface ReadBody {
 }
 
 /** Reads a body that is no record. Throws a 400; of a strict request it names all that is wrong. */
-export function readWhole(
-  type: ObjectType,
-  body: unknown,
-  { store }: Pick<Caller, 'store'>,
-  handling: Handling,
-): Patch {
+export function readWhole(type: ObjectType, body: unknown, { store }: Pick<Caller, 'store'>, handling: Handling) {
   const notes = notesFor(handling)
   const rules = { mode: 'update', timeZone: store.timeZone, notes } as const
   const patch = readPatch(type.fields, body, rules)
@@ -268,11 +262,7 @@ function isSame(fields: FieldSet, compared: Compared, rules: InputRules): boolea
 }
 
 /** The item with this key; 0 may name the only one. */
-function shownByKey(
-  { zeroKeyIsOnly }: ListField,
-  byKey: ReadonlyMap<string, Document>,
-  given: string,
-): Document | undefined {
+function shownByKey({ zeroKeyIsOnly }: ListField, byKey: ReadonlyMap<string, Document>, given: string) {
   const isOnly = zeroKeyIsOnly && given === '0' && byKey.size === 1
   return byKey.get(given) ?? (isOnly ? [...byKey.values()][0] : undefined)
 }
@@ -285,12 +275,7 @@ function itemsByKey(items: readonly Document[], key: string): ReadonlyMap<string
   return new Map(items.map((item) => [String(item[key]), item]))
 }
 
-function saysTheSame(
-  field: ValueField | ListField,
-  given: unknown,
-  shown: Json | undefined,
-  rules: InputRules,
-): boolean {
+function saysTheSame(field: ValueField | ListField, given: unknown, shown: Json | undefined, rules: InputRules) {
   const { timeZone, door } = rules
   if (field.kind === 'list') {
     const items = (shown ?? []) as Document[]

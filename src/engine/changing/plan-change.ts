@@ -83,11 +83,7 @@ interface Draft extends PlannedChange {
 }
 
 /** Reads the input of a change. Throws a 400 that names the field, `not-found` for an unknown alternate key. */
-export async function planChange(
-  caller: Caller,
-  resource: Resource,
-  requested: RequestedChange,
-): Promise<PlannedChange> {
+export async function planChange(caller: Caller, resource: Resource, requested: RequestedChange) {
   const [planned] = await planChanges(caller, resource, [requested])
   if (planned === undefined || planned instanceof StoreFailure) throw planned
   return planned

@@ -85,12 +85,8 @@ async function clear(target: Target, referrer: Referrer): Promise<void> {
   const referring = definedFor(referrer.table)
   if (!referrer.isUntold && referring?.events?.changed)
     for (const id of ids) raise(caller, referring.events.changed, referring, id, { members })
-  await recordReplaced(
-    caller,
-    referrer.table,
-    ids,
-    referrer.fields.map((field) => [field, id, null]),
-  )
+  const cleared = members.map((field) => [field, id, null] as const)
+  await recordReplaced(caller, referrer.table, ids, cleared)
   const { now, actor } = caller
   const stamps = sql`"updatedAt" = greatest(t."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}`
   if (without === undefined) {

@@ -165,10 +165,7 @@ const notTried = new StoreFailure('unavailable', 'Other records of the list wait
  * single one with single ones of other requests that come while one is under way. What is left is made one by one. A refused change
  * does not affect the others. Throws only `in-progress`.
  */
-export async function makeChanges(
-  making: MakingRecords,
-  requested: ReadonlyMap<number, RequestedChange>,
-): Promise<Outcomes> {
+export async function makeChanges(making: MakingRecords, requested: ReadonlyMap<number, RequestedChange>) {
   const startedAt = performance.now()
   const set = mayGoTogether(making, requested) ? await planSet(making, requested) : new Map<number, Member>()
   const isList = requested.size > 1

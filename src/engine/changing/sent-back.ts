@@ -26,12 +26,7 @@ const asItIs = (text: string) => text
  * The patch with the stored values where it has what the door shows of them, and the refusals that are left. Without a stored
  * record all are.
  */
-export function settled(
-  fields: FieldSet,
-  patch: Patch,
-  stored: Stored | null,
-  timeZone: string,
-): { readonly patch: Patch; readonly refusals: readonly StoreFailure[] } {
+export function settled(fields: FieldSet, patch: Patch, stored: Stored | null, timeZone: string) {
   if (!hasSentBack(patch)) return { patch, refusals: [] }
   const shown = new Set<StoreFailure | null>()
   const { row, lists = {} } = stored ?? {}

@@ -159,11 +159,7 @@ export async function readRows(caller: Caller, field: ListField, id: number): Pr
 }
 
 /** The rows of a table list by record, in order. */
-async function readRowsOf(
-  { db, store }: Caller,
-  field: TableList,
-  ids: readonly number[],
-): Promise<Map<number, Row[]>> {
+async function readRowsOf({ db, store }: Caller, field: TableList, ids: readonly number[]) {
   const { table, parent } = field.rows
   const [found] = await queryRows<{ rows: string | null }>(db)`
     SELECT json_agg(to_json(r) ORDER BY ${rowOrder(field, field.rows)})::text AS "rows" FROM ${identifier(table)} r

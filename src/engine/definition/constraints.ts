@@ -5,6 +5,7 @@ import { refused } from './refused.ts'
 import type { Resource } from './resource.ts'
 
 type Doing = 'write' | 'deletion' | 'import'
+type Refusal = [field: string, message: string, code: ErrorCode]
 
 /**
  * Maps constraint violations and unfit values to refusals; the first match applies. PostgreSQL reports a missing target
@@ -15,12 +16,8 @@ const meanings: readonly {
   readonly found: RegExp
   /** Omitted: any operation. */
   readonly doing?: Doing
-  /** The field at fault and the message; null: the meaning does not apply. */
-  readonly refusal: (
-    resource: Resource,
-    table: string,
-    column: string,
-  ) => [field: string, message: string, code: ErrorCode] | null
+  /** Null: the meaning does not apply. */
+  readonly refusal: (resource: Resource, table: string, column: string) => Refusal | null
 }[] = [
   // The sum of two numbers within their bounds can exceed the bound.
   { found: /^22003/, refusal: () => ['', 'A number becomes larger than can be stored', 'out-of-range'] },
@@ -34,11 +31,9 @@ const meanings: readonly {
   {
     found: /^\w+ ([A-Za-z]+)_(?:storeId_)?(\w+)_fkey$/,
     doing: 'deletion',
-    refusal: ({ resultKey, typeName }, table) => [
-      resultKey,
-      `This ${typeName} cannot be deleted: ${table} records refer to it`,
-      'in-use',
-    ],
+    refusal: ({ resultKey, typeName }, table) => {
+      return [resultKey, `This ${typeName} cannot be deleted: ${table} records refer to it`, 'in-use']
+    },
   },
   {
     found: /^\w+ ([A-Za-z]+)_(?:storeId_)?(\w+)_fkey$/,

@@ -42,11 +42,9 @@ export interface Call {
   readonly log: Log
 }
 
-export type Action = (call: Call) => Promise<Answer>
-
 /** What one method does at an address; the API reference describes `takes` and `gives`. */
 export interface Operation {
-  readonly run: Action
+  readonly run: (call: Call) => Promise<Answer>
   /** The records of the body. Omitted: the body is ignored. */
   readonly takes?: Taken
   readonly gives: Given
@@ -170,9 +168,10 @@ export type Log = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (about: o
 
 export type Answer =
   | RecordsAnswer
-  | CountAnswer
+  | { readonly kind: 'count'; readonly count: number }
   | ResultsAnswer
-  | NothingAnswer
+  /** 404 with an empty body: unknown record or empty list (rest-protocol §5.2). */
+  | { readonly kind: 'nothing'; readonly replayed?: boolean }
   /** 304: the caller has this representation already. */
   | { readonly kind: 'unmodified'; readonly etag: string }
 
@@ -195,11 +194,6 @@ export interface RecordsAnswer {
   readonly replayed?: boolean
 }
 
-export interface CountAnswer {
-  readonly kind: 'count'
-  readonly count: number
-}
-
 export interface ResultsAnswer {
   readonly kind: 'results'
   readonly status: number
@@ -208,10 +202,4 @@ export interface ResultsAnswer {
   readonly replayed?: boolean
   /** By the place of an item that is a refusal, those that it stands for. */
   readonly parts?: ReadonlyMap<number, readonly StoreFailure[]>
-}
-
-/** 404 with an empty body: unknown record or empty list (rest-protocol §5.2). */
-export interface NothingAnswer {
-  readonly kind: 'nothing'
-  readonly replayed?: boolean
 }

@@ -446,10 +446,7 @@ export function fieldText({ description, meanings = {} }: Pick<ValueField, 'desc
 }
 
 /** Values that people of a store are shown only with this privilege too. */
-export function needing<Values extends Readonly<Record<string, ValueField>>>(
-  privilege: string,
-  values: Values,
-): Values {
+export function needing<Values extends Readonly<Record<string, ValueField>>>(privilege: string, values: Values) {
   const needed = Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }])
   return Object.fromEntries(needed) as Values
 }

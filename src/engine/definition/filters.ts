@@ -23,10 +23,7 @@ export interface Filter {
   readonly isLower?: boolean
   /** What the reference says of it besides. */
   readonly note?: string
-  /**
-   * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws a 400
-   * for an invalid value.
-   */
+  /** Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws a 400 for an invalid value. */
   readonly read: (given: string, name: string, store: CallerStore) => Sql | null
   /** For a filter that compares for equality: the condition that any of several values matches. Throws likewise. */
   readonly readAny?: (given: readonly string[], name: string, store: CallerStore) => Sql
@@ -191,10 +188,8 @@ export function readFilter(
 
 /** The different values of a filter that takes several; of numbers each value may be a comma list. Throws a 400 for more than 100. */
 export function listedNumbers(given: readonly string[], name: string): string[] {
-  return distinct(
-    given.flatMap((one) => one.split(',').map((part) => part.trim())),
-    name,
-  )
+  const parts = given.flatMap((one) => one.split(',')).map((part) => part.trim())
+  return distinct(parts, name)
 }
 
 /** The same for texts, which may hold commas. */

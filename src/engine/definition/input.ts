@@ -104,8 +104,8 @@ export const LIST_ITEMS_MAX = 10_000
  * Reads a wire record: ignores case in names, ignores unknown names, treats null as absent (rest-resources §0.8).
  * Throws a 400 with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
  */
-export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
-  return runAtOnce(patchSteps(fields, body, rules, path))
+export function readPatch(fields: FieldSet, body: unknown, rules: InputRules): Patch {
+  return runAtOnce(patchSteps(fields, body, rules))
 }
 
 /** The steps of `readPatch`, for a record that may be large. */
@@ -297,12 +297,7 @@ export function isTaken(field: ValueField | ListField, { mode }: Pick<InputRules
   return field.access !== 'ro' || mode === 'import'
 }
 
-function canonicalNames(
-  fields: FieldSet,
-  body: Record<string, unknown>,
-  path: string,
-  { notes }: InputRules,
-): Map<string, unknown> {
+function canonicalNames(fields: FieldSet, body: Record<string, unknown>, path: string, { notes }: InputRules) {
   const given = new Map<string, unknown>()
   for (const [name, member] of Object.entries(body)) {
     const canonical = fields.byLowerName.get(name.toLowerCase())

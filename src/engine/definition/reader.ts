@@ -206,11 +206,7 @@ interface Member extends Pick<CompiledMember, 'read' | 'write' | 'show'> {
 }
 
 /** The members that may differ from the default in this record, in wire order. */
-function membersOf(
-  stored: readonly Member[],
-  documented: ReadonlyMap<string, Member>,
-  details: Details,
-): readonly Member[] {
+function membersOf(stored: readonly Member[], documented: ReadonlyMap<string, Member>, details: Details) {
   const names = Object.keys(details)
   if (names.length === 0) return stored
   const members = stored.slice()

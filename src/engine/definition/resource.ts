@@ -185,7 +185,10 @@ export interface RelatedSubResource {
   link: Link
 }
 
-export type SubResource = NestedSubResource | ProjectedSubResource | ComputedSubResource | RelatedSubResource
+/** What of records is read without the rest of them. */
+export type SubProjection = ProjectedSubResource | ComputedSubResource
+
+export type SubResource = NestedSubResource | SubProjection | RelatedSubResource
 
 /** How a projected or computed sub-resource is read. */
 export interface Projection {

@@ -8,12 +8,7 @@ import { type Finder, foundBy, readTyped, type Seeker } from '../definition/find
 const LISTED_MAX = 10_000
 
 /** The ids of the records that somebody may mean by the text, best first, then the newest, at most `limit`. An empty text: none. */
-export async function findRecords(
-  caller: Caller,
-  finders: readonly Finder[],
-  given: string,
-  limit: number,
-): Promise<number[]> {
+export async function findRecords(caller: Caller, finders: readonly Finder[], given: string, limit: number) {
   const text = readTyped(given, 'q')
   // A record may be found by several of its texts.
   const found = text === '' ? null : foundBy(finders, text, caller, limit * 3)

@@ -18,13 +18,7 @@ export const ITEMS_MAX = 500
  * position. Throws `not-found` if the record is unknown or the list is empty (rest-resources §0.9), a 400 past
  * the end, and for a cursor whose position is lost because its item was removed.
  */
-export async function listItems(
-  caller: Caller,
-  resource: Resource,
-  sub: NestedSubResource,
-  id: number,
-  query: Query,
-): Promise<RecordPage> {
+export async function listItems(caller: Caller, resource: Resource, sub: NestedSubResource, id: number, query: Query) {
   const read = async () => {
     const record = JSON.parse(await getRecord(caller, resource, id)) as Record<string, Document[]>
     return record[sub.list] ?? []
@@ -59,11 +53,7 @@ export async function pageOfItems(
  * The index after the item that the cursor names. If it was removed, its key still gives the position among ascending
  * keys, as appended items have. In any other order the position is lost: a guess would skip or repeat items.
  */
-function placeBehind(
-  { key, fields }: Pick<ListField, 'key' | 'fields'>,
-  items: readonly Document[],
-  cursor: string,
-): number {
+function placeBehind({ key, fields }: Pick<ListField, 'key' | 'fields'>, items: readonly Document[], cursor: string) {
   if (key === undefined) return readId(cursor, 'cursor')
   const last = fields.get(key)?.kind === 'text' ? cursor : readId(cursor, 'cursor')
   const keys = items.map((item) => item[key] as number | string)

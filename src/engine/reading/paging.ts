@@ -44,11 +44,7 @@ export function cursorIn(query: Query): string | null {
 }
 
 /** `offset` counts from 1, and 0 equals 1 (rest-resources §0.5). The result counts from 0. */
-export function pageOf(
-  query: Query,
-  maxRecords: number,
-  limitDefault = LIMIT_DEFAULT,
-): { limit: number; offset: number } {
+export function pageOf(query: Query, maxRecords: number, limitDefault = LIMIT_DEFAULT) {
   return { limit: limitOf(query, maxRecords, limitDefault), offset: Math.max(0, boundOf(query, 'offset') - 1) }
 }
 

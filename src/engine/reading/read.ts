@@ -6,13 +6,7 @@ import type { JsonText, Query } from '../definition/endpoints.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
 import { isTableLink, type Link, linkedTo } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
-import type {
-  ComputedSubResource,
-  ProjectedSubResource,
-  Projection,
-  RelatedSubResource,
-  Resource,
-} from '../definition/resource.ts'
+import type { Projection, RelatedSubResource, Resource, SubProjection } from '../definition/resource.ts'
 import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, valuesIn } from './paging.ts'
@@ -45,12 +39,7 @@ export interface ListOptions {
  * `cursor`, which continues after the last record of a page regardless of inserts and deletes in between. Throws
  * `not-found` if nothing matches, a 400 past the end and for invalid parameters.
  */
-export function listRecords(
-  caller: Caller,
-  resource: Resource,
-  query: Query,
-  options: ListOptions = {},
-): Promise<Listing> {
+export function listRecords(caller: Caller, resource: Resource, query: Query, options: ListOptions = {}) {
   return list(caller, resource, { ...resource, keptAs: resource.service }, query, options)
 }
 
@@ -179,11 +168,7 @@ export async function getRecords(caller: Caller, resource: Resource, ids: readon
 }
 
 /** The JSON texts of those of these records that there are. */
-export function findJson(
-  caller: Caller,
-  resource: Resource,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, JsonText>> {
+export function findJson(caller: Caller, resource: Resource, ids: readonly number[]) {
   return readByIds(caller, resource, ids, jsonOfRecords(resource))
 }
 
@@ -213,16 +198,13 @@ export async function readTexts(
 export async function listProjection(
   caller: Caller,
   resource: Resource,
-  sub: ProjectedSubResource | ComputedSubResource,
+  sub: SubProjection,
   { query, id, options }: { query: Query; id: number | null; options: ListOptions },
 ): Promise<Listing> {
   return list(caller, resource, { ...projectionOf(resource, sub), filters: sub.filters, id }, query, options)
 }
 
-export function projectionOf(
-  { service, projections }: Resource,
-  sub: ProjectedSubResource | ComputedSubResource,
-): Projection {
+export function projectionOf({ service, projections }: Resource, sub: SubProjection): Projection {
   const found = projections.get(sub)
   if (!found) throw new Error(`${service} has no such projection`)
   return found
@@ -336,7 +318,7 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
-  const found = {
+  return {
     table,
     columns: recordColumns,
     from: sql`${identifier(table)} t`,
@@ -344,8 +326,9 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
     where,
     toRecords: sql`t`,
     allOf,
+    isBounded,
+    isByItems: read.isByItems,
   }
-  return { ...found, isBounded, isByItems: read.isByItems }
 }
 
 /** The number of a store's records of a table, as triggers keep it: nobody walks through a store to count them. */

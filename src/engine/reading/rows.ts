@@ -79,11 +79,7 @@ export async function readByIds<Made extends object>(
  * the database names in the statement that chooses them, so that nothing is older than that statement; the others are read by a
  * second one.
  */
-async function readNamed<Made extends object>(
-  caller: Caller,
-  source: Source,
-  as: Representation<Made>,
-): Promise<{ readonly names: readonly string[]; readonly records: readonly Made[] }> {
+async function readNamed<Made extends object>(caller: Caller, source: Source, as: Representation<Made>) {
   const { table, limit } = source
   const kept = keptFor(caller, as)
   if (kept !== null) {
@@ -122,15 +118,8 @@ async function readNames(caller: Caller, { records }: Source): Promise<string[]>
   return found?.names?.split(',') ?? []
 }
 
-/**
- * Makes records of their rows, by name in the order of ids. The rows come one by one: as one value, they would be in memory four
- * times.
- */
-function readRows<Made>(
-  caller: Caller,
-  { table, records, limit }: Source,
-  { select, make }: Representation<Made>,
-): Promise<Map<string, Made>> {
+/** Makes records of their rows, by name in the order of ids. The rows come one by one: as one value, they would be in memory four times. */
+function readRows<Made>(caller: Caller, { table, records, limit }: Source, { select, make }: Representation<Made>) {
   return readWithin(caller, { table, limit }, async (room) => {
     // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
     const rows = await rowsInTurn<{ name: string; row: string | null; bytes: number }>(caller)`
@@ -200,11 +189,7 @@ async function chosenRows(caller: Caller, choice: Choice, page: PageBounds): Pro
   return isGathered ? gatheredRows(caller, choice, page) : orderedRows(choice, page)
 }
 
-async function isAmongFirst(
-  caller: Caller,
-  { from, id, where }: Choice,
-  { limit, offset, after }: PageBounds,
-): Promise<boolean> {
+async function isAmongFirst(caller: Caller, { from, id, where }: Choice, { limit, offset, after }: PageBounds) {
   const [found] = await rowsInTurn<{ count: number }>(caller)`
     SELECT count(*)::int AS "count" FROM (
       SELECT FROM (

@@ -120,13 +120,9 @@ function compareRecords(one: Document, other: Document, orders: readonly Order[]
 
 /** Both values have the type of the field: texts, numbers, or booleans (false before true). */
 function compareValues(one: unknown, other: unknown): number {
-  if (typeof one === 'string' && typeof other === 'string') return compareCodePoints(one, other)
+  // By code points, as UTF-8 orders them: UTF-16 puts characters above U+FFFF before U+E000 to U+FFFF.
+  if (typeof one === 'string' && typeof other === 'string') return Buffer.from(one).compare(Buffer.from(other))
   return Number(one) - Number(other)
-}
-
-/** Compares code points, as UTF-8 orders them: UTF-16 puts characters above U+FFFF before U+E000 to U+FFFF. */
-function compareCodePoints(one: string, other: string): number {
-  return Buffer.from(one).compare(Buffer.from(other))
 }
 
 function chosen(value: Json, selection: Selection): Json {

@@ -115,13 +115,7 @@ function compareRows(compare: Comparison, fields: FieldSet, place: Place, before
   }
 }
 
-function compareDocuments(
-  compare: Comparison,
-  fields: FieldSet,
-  place: Place,
-  before: Document,
-  after: Document,
-): void {
+function compareDocuments(compare: Comparison, fields: FieldSet, place: Place, before: Document, after: Document) {
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [one, other] = [before[name] ?? null, after[name] ?? null]
     const field = fields.get(name)
@@ -205,16 +199,9 @@ function nameOf({ leaves }: FieldSet, item: Document): Scalar {
   return true
 }
 
-interface ColumnLeaf {
-  readonly path: string
-  readonly field: ValueField
-}
-
-const byColumn = remembered(
-  ({ leaves }: FieldSet): ReadonlyMap<string, ColumnLeaf> =>
-    new Map(
-      leaves.flatMap(({ path, field }): [string, ColumnLeaf][] =>
-        field.kind === 'list' || field.column === undefined ? [] : [[field.column, { path: path.join('.'), field }]],
-      ),
-    ),
-)
+const byColumn = remembered(({ leaves }: FieldSet) => {
+  const stored = leaves.flatMap(({ path, field }) =>
+    field.kind === 'list' || field.column === undefined ? [] : { path: path.join('.'), field, column: field.column },
+  )
+  return new Map(stored.map((leaf) => [leaf.column, leaf]))
+})

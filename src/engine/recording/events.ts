@@ -51,8 +51,8 @@ const READ_MAX = 20
 const WRITTEN_MAX = 4 * 1024 * 1024
 
 interface Told {
-  /** The record's JSON text. Omitted: the record as the change leaves it. */
-  readonly body?: string
+  /** The record's JSON text. Omitted or null: the record as the change leaves it. */
+  readonly body?: string | null
   /** The members that took other values, for a kind that names them. Those that answers do not show are left out. */
   readonly members?: readonly string[]
 }
@@ -60,20 +60,14 @@ interface Told {
 /** Raises an event in the transaction of a change, once for each kind and record, which has all members then. */
 export function raise(
   { raised }: Caller,
-  kind: EventKind,
+  { type: eventType }: EventKind,
   resource: Resource,
   recordId: number,
-  { body, members }: Told = {},
+  { body = null, members }: Told = {},
 ): void {
   if (!raised) throw new Error('An event was raised outside a change')
-  const key = `${kind.type} ${recordId}`
-  const event = raised.get(key) ?? {
-    eventType: kind.type,
-    resource,
-    recordId,
-    body: body ?? null,
-    members: members && new Set<string>(),
-  }
+  const key = `${eventType} ${recordId}`
+  const event = raised.get(key) ?? { eventType, resource, recordId, body, members: members && new Set<string>() }
   for (const member of members ?? []) {
     const isShown = resource.fields.get(member.split('.', 1)[0] as string) !== undefined
     if (isShown) event.members?.add(member)

@@ -85,11 +85,7 @@ export interface HistoryPage {
 }
 
 /** Returns a page of the entries of these records, newest first. */
-export function listHistory(
-  reader: Reader,
-  records: readonly RecordName[],
-  { before, limit }: PageBounds,
-): Promise<HistoryPage> {
+export function listHistory(reader: Reader, records: readonly RecordName[], { before, limit }: PageBounds) {
   // Record by record, because a scan of the index has the entries of one record in order.
   const rows = sql`
     SELECT p.* FROM unnest(${lines(records.map(({ recordType }) => recordType))},
@@ -194,7 +190,7 @@ function conditionsOf({ actor, since, until }: HistoryFilters): Sql {
     ${until === null ? empty : sql`AND l."at" < ${until.toISOString()}::timestamptz`}`
 }
 
-function typesOf({ recordTypes }: HistoryFilters): Sql {
+function typesOf({ recordTypes }: Pick<HistoryFilters, 'recordTypes'>): Sql {
   return recordTypes === null ? sql`true` : sql`l."recordType" = ANY (${lines(recordTypes)})`
 }
 
@@ -282,11 +278,10 @@ async function firstIdFrom({ db, store }: Reader, time: Date): Promise<number | 
 export async function listChangesWith(
   reader: Reader,
   id: number,
-  { recordTypes }: Pick<HistoryFilters, 'recordTypes'>,
+  filters: Pick<HistoryFilters, 'recordTypes'>,
   { before, limit }: PageBounds,
 ): Promise<HistoryPage> {
   const { importId, at, actorKind: kindOfActor, actor, recordType, kind } = await readEntry(reader, id)
-  const byType = recordTypes === null ? empty : sql`AND l."recordType" = ANY (${lines(recordTypes)})`
   const together =
     importId !== null
       ? sql`h."importId" = ${importId}::int`
@@ -297,7 +292,7 @@ export async function listChangesWith(
           AND h."actorKind" = ${kindOfActor} AND h."actor" = ${actor} AND h."recordType" = ${recordType} AND h."kind" = ${kind}`
   const rows = sql`
     SELECT * FROM (SELECT h.* FROM "HistoryEntry" h WHERE ${olderOf(reader, before)} AND ${together}) l
-    WHERE true ${byType} ORDER BY l."id" DESC LIMIT ${constant(limit + 1)}`
+    WHERE ${typesOf(filters)} ORDER BY l."id" DESC LIMIT ${constant(limit + 1)}`
   return readPage(reader, rows, limit)
 }
 

@@ -27,7 +27,7 @@ const wordings: Readonly<Record<string, Refusal>> = {
 /** Responds to every error: a page for browsers, a refusal by `sendRefusal` for programs and the pages' script. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof LedOn && wantsHtml(request)) return reply.redirect(error.address, 303)
-  return answer(reply, failureIn(error, { request, reply }, wordings))
+  return answer(reply, failureIn(error, reply, wordings))
 }
 
 /**

@@ -268,11 +268,7 @@ function invalid(description: string): OAuthRefusal {
 }
 
 /** The redirect address with its own query, then `answer`, the state as it came, and `iss` (RFC 9207). */
-function answerAddress(
-  { redirectUri, state }: Target,
-  issuer: string,
-  answer: Readonly<Record<string, string>>,
-): string {
+function answerAddress({ redirectUri, state }: Target, issuer: string, answer: Readonly<Record<string, string>>) {
   const parts = Object.entries(answer).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   if (state !== null) parts.push(`state=${state}`)
   parts.push(`iss=${encodeURIComponent(issuer)}`)

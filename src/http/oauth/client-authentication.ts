@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Throttle } from '../../access/applications/limits/throttle.ts'
-import { authenticateOAuthClient, type OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
+import { authenticateOAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import { decode, type Parameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
@@ -12,11 +12,7 @@ export type ClientServices = DataServices & { readonly throttle: Throttle }
  * (RFC 6749 §2.3.1) or among the parameters; a client sends them both ways (rest-protocol §9.2), which is allowed where both
  * are the same. Refuses missing or wrong ones (401), and too many of those from one address (429).
  */
-export async function authenticateClient(
-  services: ClientServices,
-  request: FastifyRequest,
-  parameters: Parameters,
-): Promise<OAuthClient> {
+export async function authenticateClient(services: ClientServices, request: FastifyRequest, parameters: Parameters) {
   const sent = { publicKey: parameters.value('client_id'), privateKey: parameters.value('client_secret') }
   const basic = basicIn(request)
   if (basic && !(['publicKey', 'privateKey'] as const).every((key) => [null, basic[key]].includes(sent[key]))) {

@@ -38,7 +38,7 @@ export function answerRefusal(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const failure = error instanceof OAuthRefusal ? null : failureIn(error, { request, reply }, wordings)
+  const failure = error instanceof OAuthRefusal ? null : failureIn(error, reply, wordings)
   const refusal = failure === null ? (error as OAuthRefusal) : refusalOf(failure)
   const { error: code, message, status, retryAfterSeconds } = refusal
   if (status === 401) reply.header('www-authenticate', 'Basic realm="OAuth", charset="UTF-8"')

@@ -19,8 +19,7 @@ export interface DocumentOptions {
 
 /**
  * Merges the parts. Where they have no example of a parameter or an answer in JSON, the schema and `samples` give one, and of a member
- * `values`, by the names of records. Throws when
- * two parts describe one thing differently, and for a duplicate operationId.
+ * `values`, by the names of records. Throws when two parts describe one thing differently, and for a duplicate operationId.
  */
 export function assembleDocument(
   { publicUrl, restPrefixes }: DocumentOptions,
@@ -87,8 +86,9 @@ function serversOf(publicUrl: string, restPrefixes: readonly string[]) {
 
 /** The members of all bodies that examples send. */
 function sentIn(paths: Readonly<Record<string, PathItem>>): Readonly<Record<string, unknown>> {
-  const operations = Object.values(paths).flatMap(({ servers, ...item }) => Object.values(item))
-  const sent = operations.flatMap(({ requestBody }) => requestBody?.content['application/json']?.example ?? [])
+  const sent = operationsOf(Object.values(paths)).flatMap(
+    ({ requestBody }) => requestBody?.content['application/json']?.example ?? [],
+  )
   return Object.assign({}, ...sent.flat())
 }
 
@@ -127,10 +127,7 @@ function responseWithExample(sources: ExampleSources, response: Response | Ref):
   return { ...response, content }
 }
 
-function mapValues<From, To>(
-  values: Readonly<Record<string, From>>,
-  map: (value: From, name: string) => To,
-): Record<string, To> {
+function mapValues<From, To>(values: Readonly<Record<string, From>>, map: (value: From, name: string) => To) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
 }
 
@@ -146,9 +143,12 @@ function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<
   return merged
 }
 
+function operationsOf(items: readonly PathItem[]): Operation[] {
+  return items.flatMap(({ servers, ...byMethod }) => Object.values(byMethod))
+}
+
 function checkOperationIds(items: readonly PathItem[]): void {
-  const operations = items.flatMap(({ servers, ...byMethod }) => Object.values(byMethod))
-  const ids = operations.map(({ operationId }) => operationId)
+  const ids = operationsOf(items).map(({ operationId }) => operationId)
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
   if (repeated !== undefined) throw new Error(`two operations are named ${repeated}`)
 }

@@ -8,10 +8,9 @@ import type { HtmlPage } from '../html/page.ts'
 import { changelogFeed, type Release, readChangelog } from './changelog.ts'
 import { errorPages } from './errors.ts'
 import { type Guide, readGuide, readGuides, samplesHtml, withAddresses } from './guides.ts'
-import { operationLinks } from './links.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
 import { type ApiDocument, type DescribedOperation, servicesOf } from './operations.ts'
-import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX } from './search.ts'
+import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX, shapeOf } from './search.ts'
 
 export type Documentation = ReturnType<typeof makeDocumentation>
 
@@ -82,6 +81,16 @@ function readSources(document: ApiDocument, publicUrl: string, local: (text: str
     /** What changed for everybody but programs. */
     others: linked(renderMarkdown(releases.map(othersOf).join('\n'))),
   }
+}
+
+/** Returns a function that makes links of the operations which HTML names in code, such as `GET /Orders`, unless they are links already. */
+function operationLinks(operations: readonly DescribedOperation[]): (html: string) => string {
+  const addresses = new Map(operations.map(({ method, path, address }) => [`${method} ${shapeOf(path)}`, address]))
+  return (html) =>
+    html.replace(/(?<!">)<code>(GET|POST|PUT|DELETE) (\/[^\s<]+)<\/code>/g, (code, method, path) => {
+      const address = addresses.get(`${method} ${shapeOf(path)}`)
+      return address === undefined ? code : `<a href="${address}">${code}</a>`
+    })
 }
 
 /** Of what is no number, the beginning. */

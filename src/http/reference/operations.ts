@@ -1,11 +1,11 @@
 // What the pages of the reference show of each operation, out of the OpenAPI document.
 
+import { inspect } from 'node:util'
 import { eventKinds } from '../../engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/json/openapi.ts'
 import type { assembleDocument } from './assemble.ts'
 import { type Resolve, type Row, recordName, rowsOf, typeInWords } from './schema-rows.ts'
-import { typescriptOf } from './typescript.ts'
 
 export type ApiDocument = ReturnType<typeof assembleDocument>
 
@@ -142,7 +142,7 @@ function parameterOf(parameter: Parameter, resolve: Resolve) {
   }
 }
 
-export type ParameterRow = ReturnType<typeof parameterOf>
+type ParameterRow = ReturnType<typeof parameterOf>
 type RowsFor = (schema: JsonSchema) => readonly Row[]
 
 function bodyOf(
@@ -281,6 +281,23 @@ function bodyOfCurl(type: string, example: Example | undefined): string[] {
   if (type === FORM && example) return example.fields.map((field) => `-d ${quoted(formOf([field]))}`)
   if (type === PARTS && example) return partsOf(example.fields)
   return [`-H 'Content-Type: ${type}'`, example ? `-d ${quoted(example.text)}` : '--data-binary @FILE']
+}
+
+/** The example of an operation of a service as a call of the client (clients/typescript). `path` is below the version. */
+function typescriptOf(path: string, { method, parameters }: Sent, json: string | undefined): string {
+  const valuesIn = (place: string) => {
+    const of = parameters.filter((each) => each.in === place && each.isRequired)
+    return of.length === 0 ? {} : { [place]: Object.fromEntries(of.map((each) => [each.name, exampleValue(each)])) }
+  }
+  const given = { ...valuesIn('path'), ...valuesIn('query'), ...(json !== undefined && { body: JSON.parse(json) }) }
+  const options = Object.keys(given).length === 0 ? '' : `, ${inspect(given, { depth: null })}`
+  const isPaged = method === 'GET' && parameters.some(({ name }) => name === 'cursor')
+  if (isPaged) return `for await (const record of store.list('${path}'${options})) {\n  console.log(record)\n}`
+  return `const { data } = await store.${method.toLowerCase()}('${path}'${options})\nconsole.log(data)`
+}
+
+function exampleValue({ type, example }: ParameterRow): string | number {
+  return /^(?:whole )?number/.test(type) ? Number(example) : example
 }
 
 function quoted(text: string): string {

@@ -40,11 +40,7 @@ const { 'cache-control': _, ...headersOfPages } = pageHeaders
  * The pages are the same for everybody, whoever is signed in, so that they can be kept and compressed. The keys that a developer tries
  * operations with are fetched by the page's script.
  */
-function servePages(
-  app: FastifyInstance,
-  services: ReferenceServices['config'],
-  makeDocument: () => ApiDocument,
-): void {
+function servePages(app: FastifyInstance, services: ReferenceServices['config'], makeDocument: () => ApiDocument) {
   const plainHttpOf = plainHttpOfPages(services)
   let making: Promise<Documentation> | undefined
   const documentation = () => {

@@ -2,6 +2,7 @@
 
 import { type JsonSchema, localTime } from '../../engine/definition/json-schema.ts'
 import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
+import { nameIn } from '../server/json/openapi.ts'
 
 /** A member of a body or an answer. */
 export interface Row {
@@ -80,7 +81,7 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
   const variants = [...((whole.oneOf ?? whole.anyOf ?? []) as JsonSchema[])]
   const given = 'default' in whole && whole.default !== '' ? `; default ${JSON.stringify(whole.default)}` : ''
   if (variants.length > 1 && variants.every(isRecord)) {
-    return `one of the records ${variants.map(({ $ref }) => String($ref).split('/').at(-1)).join(', ')}`
+    return `one of the records ${variants.map(nameIn).join(', ')}`
   }
   const [one, list] = variants
   if (
@@ -161,8 +162,8 @@ function isRecord({ $ref }: JsonSchema): boolean {
 }
 
 /** `#/components/schemas/ProductUpdate` is of the record `Product`. Empty: it names none. */
-export function recordName({ $ref = '' }: JsonSchema): string {
-  return (String($ref).split('/').at(-1) ?? '').replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
+export function recordName(schema: JsonSchema): string {
+  return nameIn(schema).replace(/^ArrayOf|(?:Create|Update|Input)$/g, '')
 }
 
 function isSchema(value: unknown): value is JsonSchema {

@@ -22,8 +22,6 @@ export interface AdmissionServices {
   throttle: Throttle
 }
 
-const none: readonly string[] = []
-
 /**
  * Checks credentials, bucket, method and privileges, before the body is read. Sets `request.caller` once it is known. A request that has
  * waited is checked again before it does anything, and counts once.
@@ -165,7 +163,7 @@ export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>)
   app.decorateRequest('refusedBody', null)
   app.decorateRequest('isUnlogged', false)
   app.addHook('onResponse', (request, { statusCode: status }, done) => {
-    const { caller, refusedSubscriptionId, id: requestId, method, refusal, ignored = none, refusedBody: body } = request
+    const { caller, refusedSubscriptionId, id: requestId, method, refusal, ignored = [], refusedBody: body } = request
     const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
     if (subscriptionId !== null && !request.isUnlogged) {
       const path = loggablePath(request)

@@ -1,12 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { refusalItem } from '../../engine/changing/requests.ts'
-import type {
-  Answer,
-  CountAnswer,
-  NothingAnswer,
-  RecordsAnswer,
-  ResultsAnswer,
-} from '../../engine/definition/endpoints.ts'
+import type { Answer, RecordsAnswer, ResultsAnswer } from '../../engine/definition/endpoints.ts'
 import { joined, jsonFrame } from '../../engine/reading/representations.ts'
 import { codeOfStatus, type ErrorCode, type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/json/problem.ts'
@@ -18,12 +12,8 @@ import { headers } from './openapi/answers.ts'
 import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages, and those of codes. */
-export function sendAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: Answer,
-  baseUrl: string,
-): FastifyReply {
+export function sendAnswer(reply: FastifyReply, answer: Answer, baseUrl: string) {
+  const { request } = reply
   const { code, message } = refusedIn(answer)
   if (code !== null) sayCode(reply, code)
   request.refusal ||= message
@@ -39,7 +29,7 @@ export function sendAnswer(
     return sendProblem(reply, refused, isOfNewApplication && code !== null ? { code, baseUrl } : undefined)
   }
   if (answer.kind === 'nothing') return reply.code(404).send()
-  if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
+  if (answer.kind === 'records') reply.headers(recordsHeaders(reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
     .code('status' in answer ? (answer.status ?? 200) : 200)
@@ -51,13 +41,13 @@ export function sendAnswer(
 /** Makes the function that turns an error into the answer of rest-protocol §5. */
 export function answerFailure(baseUrl: string) {
   return (error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) => {
-    const failure = failureIn(error, { request, reply }, wordings)
+    const failure = failureIn(error, reply, wordings)
     request.refusal ||= failure.logMessage
     // An empty 404 means that the record does not exist; every other refusal is one result item.
-    if (failure.code === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' }, baseUrl)
+    if (failure.code === 'not-found') return sendAnswer(reply, { kind: 'nothing' }, baseUrl)
     const { status, parts } = failure
     const items = [refusalItem(failure)]
-    return sendAnswer(request, reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) }, baseUrl)
+    return sendAnswer(reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) }, baseUrl)
   }
 }
 
@@ -85,20 +75,15 @@ function withoutCodes(answer: ResultsAnswer): ResultsAnswer {
 /** Codes worth a retry after a second: a conflict with a request in progress, an outage. */
 const comesBack: readonly ErrorCode[] = ['in-progress', 'unavailable']
 
-export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
+export function isRefusal(answer: Answer): answer is Extract<Answer, { kind: 'nothing' | 'results' }> {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
 }
 
-function recordsHeaders(
-  { url }: FastifyRequest,
-  reply: FastifyReply,
-  { next, total, etag, isSecret }: RecordsAnswer,
-  baseUrl: string,
-) {
+function recordsHeaders(reply: FastifyReply, { next, total, etag, isSecret }: RecordsAnswer, baseUrl: string) {
   const handling = reply.getHeader('preference-applied')
   const applied = handling === undefined ? 'count=exact' : `${handling}, count=exact`
   return {
-    ...(next && { link: `<${nextPage(url, baseUrl, next)}>; rel="next"` }),
+    ...(next && { link: `<${nextPage(reply.request.url, baseUrl, next)}>; rel="next"` }),
     ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': applied }),
     ...(etag !== undefined && { etag }),
     ...(isSecret && { 'cache-control': 'no-store' }),
@@ -124,14 +109,14 @@ function isKept(parameter: string): boolean {
   return parameter !== '' && !/^(offset|cursor)$/i.test(letters)
 }
 
-function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
-  if (answer.kind !== 'records') {
-    return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
-  }
-  return joined(answer.records, jsonFrame)
+type WithBody = Exclude<Answer, { kind: 'nothing' | 'unmodified' }>
+
+function toJson(answer: WithBody): string | Buffer {
+  if (answer.kind === 'records') return joined(answer.records, jsonFrame)
+  return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
 }
 
-function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
+function toXml(answer: WithBody): string | Buffer {
   if (answer.kind === 'records' && answer.isFormatted) return joined(answer.records, xmlFrame(answer.type))
   if (answer.kind === 'records') return recordsToXml(answer.records, answer.type)
   return answer.kind === 'count' ? countToXml(answer.count) : resultsToXml(answer.items)

@@ -11,11 +11,10 @@ import type {
   Taken,
 } from '../../engine/definition/endpoints.ts'
 import type {
-  ComputedSubResource,
   NestedSubResource,
-  ProjectedSubResource,
   RelatedSubResource,
   Resource,
+  SubProjection,
 } from '../../engine/definition/resource.ts'
 import { ITEMS_MAX, listField, listItems } from '../../engine/reading/nested.ts'
 import { countOnly } from '../../engine/reading/paging.ts'
@@ -69,6 +68,22 @@ export function isOfOne({ path }: Endpoint, endpoints: readonly Endpoint[]): boo
   return path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
 }
 
+/** An operation, its address and its service. */
+export interface Place {
+  readonly resource: Resource
+  /** All endpoints of the service. */
+  readonly endpoints: readonly Endpoint[]
+  readonly endpoint: Endpoint
+  readonly method: Method
+  readonly operation: Operation
+}
+
+/** The places of all operations at an address. */
+export function placesAt(resource: Resource, endpoints: readonly Endpoint[], endpoint: Endpoint): Place[] {
+  const operations = Object.entries(endpoint.operations) as [Method, Operation][]
+  return operations.map(([method, operation]) => ({ resource, endpoints, endpoint, method, operation }))
+}
+
 /** The types of the records in an operation's requests and answers. */
 export function typesOf({ takes, gives }: Operation): RecordType[] {
   return [...(takes === undefined ? [] : [takes.type]), ...(gives.kind === 'results' ? [] : [gives.type])]
@@ -115,7 +130,6 @@ function recordEndpoints(resource: Resource): Endpoint[] {
 
 const shownAs = { json: undefined, xml: shownInXml }
 
-/** Selects the operations whose methods the definition allows. */
 function allowed(methods: readonly Method[], operations: Operations): Operations {
   return Object.fromEntries(Object.entries(operations).filter(([method]) => methods.includes(method as Method)))
 }
@@ -209,11 +223,7 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
   return [collection, { ...item, operations: { PUT: update(false) } }]
 }
 
-function projectedEndpoints(
-  resource: Resource,
-  name: string,
-  sub: ProjectedSubResource | ComputedSubResource,
-): Endpoint[] {
+function projectedEndpoints(resource: Resource, name: string, sub: SubProjection): Endpoint[] {
   const privileges = [resource.privilege]
   const { type } = projectionOf(resource, sub)
   const listed = { type, maxRecords: resource.maxRecords, filters: sub.filters }

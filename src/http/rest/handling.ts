@@ -51,13 +51,12 @@ function noteParameters(handling: Handling, query: Query, known: KnownParameters
     if (name === '' || !isStrict) continue
     if (schema === undefined) {
       const nearest = handling.nearest(name, known.candidates)
-      handling.refuse(
-        unknownName(name, { name, what: 'a parameter of this address', nearest, code: 'unknown-parameter' }),
-      )
-    } else if (isBeyond(name, given, schema))
-      handling.refuse(
-        wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`, 'out-of-range'),
-      )
+      const what = 'a parameter of this address'
+      handling.refuse(unknownName(name, { name, what, nearest, code: 'unknown-parameter' }))
+    } else if (isBeyond(name, given, schema)) {
+      const problem = `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`
+      handling.refuse(wrongParameter(name, given, problem, 'out-of-range'))
+    }
   }
 }
 

@@ -5,7 +5,6 @@ import { refusalItem } from '../../engine/changing/requests.ts'
 import type { Answer, Body, Call, Endpoint, Operation, Query } from '../../engine/definition/endpoints.ts'
 import { readId } from '../../engine/definition/filters.ts'
 import type { Handling } from '../../engine/definition/handling.ts'
-import type { Resource } from '../../engine/definition/resource.ts'
 import { PastTheEnd } from '../../engine/reading/paging.ts'
 import { isPrefix } from '../../foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -20,7 +19,7 @@ import { type AdviceServices, settingAdvice } from '../server/requests/setting-a
 import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf, secretsOf } from './admission.ts'
 import { answerFailure, commonHeaders, isRefusal, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
-import { endpointsOf } from './endpoints.ts'
+import { endpointsOf, placesAt } from './endpoints.ts'
 import { handlingOf, type KnownParameters, knownParameters, reportIgnored } from './handling.ts'
 import { queryParameters } from './openapi/parameters.ts'
 import { recordOfPicture } from './picture-body.ts'
@@ -87,19 +86,8 @@ interface Served {
   readonly version: string
   readonly route: string
   readonly endpoint: Endpoint
-  readonly known: Known
-}
-
-type Known = Readonly<Partial<Record<Method, KnownParameters>>>
-
-/** The parameters that an address of a service knows. */
-function parametersOf(endpoint: Endpoint, resource: Resource, endpoints: readonly Endpoint[]): Known {
-  const operations = Object.entries(endpoint.operations) as [Method, Operation][]
-  return Object.fromEntries(
-    operations.map(([method, operation]) => {
-      return [method, knownParameters(queryParameters({ resource, endpoints, endpoint, method, operation }))]
-    }),
-  )
+  /** The parameters that the address knows, by method. */
+  readonly known: ReadonlyMap<Method, KnownParameters>
 }
 
 /** Registers all methods, so that the refusal of one that the address does not take names those that it does. */
@@ -117,8 +105,8 @@ function addEndpoint(app: FastifyInstance, services: RestServices, served: Serve
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
       admit,
     ],
-    handler: async (request, reply) =>
-      sendAnswer(request, reply, await answer(services, served, admit, reply), services.config.publicUrl),
+    handler: async (_request, reply) =>
+      sendAnswer(reply, await answer(services, served, admit, reply), services.config.publicUrl),
   })
 }
 
@@ -134,7 +122,7 @@ async function answer(
   const operation = endpoint.operations[method] as Operation
   const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
   const query = readQuery(request.url)
-  const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
+  const handling = handlingOf(request, reply, { ...operation, query, known: known.get(method) as KnownParameters })
   const records = await takeRecords(services, request, operation, handling)
   if (request.hasWaited) await admit(request, reply)
   const { caller, headers, log } = request
@@ -208,11 +196,7 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
  * Throws a 400 for invalid percent-encoding.
  */
 function readQuery(url: string): Query {
-  const start = url.indexOf('?')
-  return start === -1 ? new Map() : parametersIn(url.slice(start + 1))
-}
-
-function parametersIn(text: string): Query {
+  const [, text = ''] = /\?(.*)/s.exec(url) ?? []
   const query = new Map<string, string>()
   const repeated = new Map<string, string[]>()
   for (const parameter of text.split('&')) {
@@ -247,7 +231,7 @@ function addUnknownAddresses(app: FastifyInstance, advisePrefix: (request: Fasti
     const { '*': path = '' } = request.params as { readonly '*'?: string }
     const message = `No such address: ${expectedAt(path)}${advisePrefix(request)}`
     const items = [refusalItem(new StoreFailure('unknown-address', message))]
-    return sendAnswer(request, reply, { kind: 'results', status: 404, items }, '')
+    return sendAnswer(reply, { kind: 'results', status: 404, items }, '')
   }
   for (const url of ['', '/*']) {
     app.route({ method: app.supportedMethods, url, onRequest: refuse, handler: refuse })
@@ -278,7 +262,11 @@ export function prefixAdvice(services: Pick<RestServices, 'config' | 'now'>): (r
 /** The same under every prefix. */
 const addresses = servedResources.flatMap((resource) => {
   const endpoints = endpointsOf(resource)
-  return endpoints.map((endpoint) => ({ resource, endpoint, known: parametersOf(endpoint, resource, endpoints) }))
+  return endpoints.map((endpoint) => {
+    const places = placesAt(resource, endpoints, endpoint)
+    const known = new Map(places.map((place) => [place.method, knownParameters(queryParameters(place))]))
+    return { resource, endpoint, known }
+  })
 })
 const ownRoots = new Set(addresses.flatMap(({ endpoint: { root } }) => root ?? []))
 const serviceNames = [...servedResources.map(({ service }) => service), ...ownRoots]

@@ -34,7 +34,7 @@ const recordBounds = {
  * path of a member that comes a second time.
  */
 export function* readXml(text: string, type: RecordType, repeat: Repeat = () => {}): Steps<Plain> {
-  let body: RootReader | null = null
+  let body: ReturnType<typeof bodyOf> | null = null
   const root = yield* xmlSteps(text, recordBounds, function* (child, { name }) {
     body ??= bodyOf(name, type, repeat)
     yield* body.take(child)
@@ -51,23 +51,19 @@ interface Place {
 }
 
 /** What the root stands for, and how it takes its elements in. */
-interface RootReader {
-  readonly plain: Plain
-  readonly take: (child: XmlElement) => Steps<void>
-}
-
-function bodyOf(qualifiedName: string, type: RecordType, repeat: Repeat): RootReader {
+function bodyOf(qualifiedName: string, type: RecordType, repeat: Repeat) {
   const { typeName, inputTypeNames = [], fields } = type
   const rootName = localName(qualifiedName)
   const name = rootName.toLowerCase()
   for (const known of [typeName, ...inputTypeNames]) {
     if (name === known.toLowerCase()) {
-      const plain = {}
-      return { plain, take: (child) => takeMember(plain, child, fields, { path: '', repeat }) }
+      const plain: PlainRecord = {}
+      return { plain, take: (child: XmlElement) => takeMember(plain, child, fields, { path: '', repeat }) }
     }
     if (name !== `arrayof${known.toLowerCase()}`) continue
     const plain: Plain[] = []
-    return { plain, take: (child) => takeItem(plain, child, { typeName: known, fields }, { path: rootName, repeat }) }
+    const items = { typeName: known, fields }
+    return { plain, take: (child: XmlElement) => takeItem(plain, child, items, { path: rootName, repeat }) }
   }
   const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
   throw broken(`${rule}, not ${shown(rootName)}`, rule)

@@ -85,11 +85,7 @@ export function readBatch(parameters: Parameters): { limit: number; offset: numb
 }
 
 /** The result of a page: each record as `write` has it. Refuses (33) a page of more than 32 million characters. */
-export function writePage<T>(
-  root: string,
-  records: readonly T[],
-  write: (record: T) => string | (string | Buffer)[],
-): Xml {
+export function writePage<T>(root: string, records: readonly T[], write: (record: T) => string | (string | Buffer)[]) {
   let length = 0
   const pieces = records.flatMap((record) => {
     const written = write(record)

@@ -61,10 +61,10 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     if (request.method === 'POST') services.throttle.requireAnonymous(request.ip)
   })
   app.setErrorHandler<FastifyError | StoreFailure | SoapFault>(async (error, request, reply) => {
-    const fault =
-      error instanceof SoapFault ? error : faultOf(failureIn(error, { request, reply }, wordings), request.soapVersion)
+    const { soapVersion } = request
+    const fault = error instanceof SoapFault ? error : faultOf(failureIn(error, reply, wordings), soapVersion)
     calls.inc({ operation: request.operation, outcome: 'fault', error: fault.code })
-    return sendFault(await modelOf().catch(() => null), fault, request, reply)
+    return sendFault(await modelOf().catch(() => null), fault, reply)
   })
   app.addHook('preClose', async () => queue.stop())
 
@@ -181,7 +181,8 @@ async function readable(modelOf: () => Promise<SoapModel>): Promise<SoapModel> {
   })
 }
 
-function sendFault(model: SoapModel | null, fault: SoapFault, request: FastifyRequest, reply: FastifyReply) {
+function sendFault(model: SoapModel | null, fault: SoapFault, reply: FastifyReply) {
+  const { request } = reply
   const { soapVersion } = request
   const { status = 500, logMessage = fault.message } = fault.options
   noteRefusal(request, { error: fault.code, reason: logMessage })

@@ -5,6 +5,7 @@ import {
   type Content,
   closedObject,
   type Header,
+  nameIn,
   type Ref,
   type Response,
   ref,
@@ -300,7 +301,7 @@ export type RecordSources = ExampleSources & { readonly schemas: Schemas }
 export function recordsContent(sources: RecordSources, type: ObjectType, isOne: boolean): Content {
   const items = describeRecord(sources.schemas, type, 'read')
   const list = { type: 'array', items, xml: { name: `ArrayOf${type.typeName}`, wrapped: true } }
-  const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
+  const name = `ArrayOf${nameIn(items)}`
   if (!isOne) sources.schemas.set(name, list)
   const schema = isOne ? { ...list, minItems: 1, maxItems: 1 } : ref('schemas', name)
   const records = exampleOf(schema, sources) as readonly object[]

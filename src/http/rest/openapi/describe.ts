@@ -1,4 +1,3 @@
-import type { Method } from '../../../engine/caller.ts'
 import { created, deleted, updated } from '../../../engine/changing/requests.ts'
 import type {
   Endpoint,
@@ -24,7 +23,7 @@ import {
 } from '../../server/json/openapi.ts'
 import type { ExampleSources } from '../../server/json/openapi-examples.ts'
 import { RECORDS_MAX } from '../body.ts'
-import { endpointsOf, isOfOne } from '../endpoints.ts'
+import { endpointsOf, isOfOne, type Place, placesAt } from '../endpoints.ts'
 import { countToXml, exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 import {
   both,
@@ -45,16 +44,6 @@ import { operationName, summaryOf } from './names.ts'
 import { describeNotifications } from './notifications.ts'
 import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
 
-/** An operation, its address and its service. */
-export interface Place {
-  readonly resource: Resource
-  /** All endpoints of the service. */
-  readonly endpoints: readonly Endpoint[]
-  readonly endpoint: Endpoint
-  readonly method: Method
-  readonly operation: EndpointOperation
-}
-
 /**
  * Describes the REST services from the definitions that serve them. `examples` are shown for their operations, `samples` in
  * answers: records by their names in XML, and values by the names of members.
@@ -66,12 +55,9 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
   for (const resource of servedResources) {
     const endpoints = endpointsOf(resource)
     for (const endpoint of endpoints) {
-      const operations = Object.entries(endpoint.operations) as [Method, EndpointOperation][]
+      const places = placesAt(resource, endpoints, endpoint)
       paths[addressOf(resource, endpoint)] = Object.fromEntries(
-        operations.map(([method, operation]) => {
-          const place = { resource, endpoints, endpoint, method, operation }
-          return [method.toLowerCase(), describeOperation(sources, examples, place)]
-        }),
+        places.map((place) => [place.method.toLowerCase(), describeOperation(sources, examples, place)]),
       )
     }
   }
@@ -244,8 +230,7 @@ function success(description: string, names: readonly HeaderName[], content?: Co
 
 /** The content of a request body: one record, or up to 100 in a list. */
 function takenContent(schemas: Schemas, { type, mode, many, takesPicture }: Taken, example: unknown): Content {
-  const isItem = 'kind' in type
-  const record = describeRecord(schemas, type, isItem ? 'item' : mode)
+  const record = describeRecord(schemas, type, 'kind' in type ? 'item' : mode)
   const list = {
     type: 'array',
     items: record,

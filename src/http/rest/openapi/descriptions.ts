@@ -6,8 +6,7 @@ import type { Resource } from '../../../engine/definition/resource.ts'
 import { ITEMS_MAX } from '../../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../../engine/reading/paging.ts'
 import { RECORDS_MAX } from '../body.ts'
-import { typesOf } from '../endpoints.ts'
-import type { Place } from './describe.ts'
+import { type Place, typesOf } from '../endpoints.ts'
 import {
   innerName,
   nounsOf,
@@ -33,7 +32,7 @@ export function descriptionOf(place: Place): string {
 
 function sentencesOf(place: Place): string {
   const subject = subjectOf(place)
-  const { one, whose, missing } = sayings(subject)
+  const { one, whose, missing } = wordsOf(subject)
   const key = keyOf(place)
   switch (subject.verb) {
     case 'list':
@@ -59,13 +58,8 @@ function given(key: string): string {
   return key === '' ? 'a result item' : `the new ${key}`
 }
 
-function sayings(subject: Subject) {
-  const [one, many, whose] = wordsOf(subject)
-  return { one, many, whose, missing: `the store has no such ${whose || one}` }
-}
-
 function readingMany(place: Place, subject: Subject): string {
-  const { whose, missing } = sayings(subject)
+  const { whose, missing } = wordsOf(subject)
   const { gives } = place.operation
   const which = recordsRead(place, subject)
   if (subject.verb === 'count') {
@@ -81,7 +75,7 @@ function readingMany(place: Place, subject: Subject): string {
 
 /** `the store’s products`, `the products of a category`, `the SKUInfo of …` for a part of records. */
 function recordsRead({ resource, endpoint }: Place, subject: Subject): string {
-  const { one, many, whose } = sayings(subject)
+  const { one, many, whose } = wordsOf(subject)
   const types = Object.values(endpoint.operations).flatMap(typesOf)
   const part = resource.fields.entries.find(([, field]) => field.kind === 'object' && types.includes(field))
   const owners = whose === '' ? `the store’s ${nounsOf(resource)[1]}` : withArticle(whose)
@@ -98,7 +92,7 @@ function countOf({ endpoints, endpoint, ...place }: Place): string {
 
 function changing(place: Place, subject: Subject, key: string): string {
   const { isOfMany } = subject
-  const { one, many, whose, missing } = sayings(subject)
+  const { one, many, whose, missing } = wordsOf(subject)
   const at = whose === '' ? '' : ` of ${withArticle(whose)}`
   if (!isOfMany)
     return `Changes ${withArticle(one)}${at}. Members that are not sent stay as they are. 404, without a body: the ${whose || 'store'} has no such ${one}.`
@@ -121,13 +115,12 @@ function keyOf({ resource, endpoint }: Place): string {
   const types = Object.values(endpoint.operations).flatMap(typesOf)
   const type = types.find((each) => each !== resource)
   if (type === undefined) return code(columnPath(resource.fields, 'id'))
-  if ('key' in type) return code((type as ListField).key === undefined ? undefined : [String((type as ListField).key)])
-  const own = type.fields.byLowerName.get(resource.idParam)
-  return code(columnPath(type.fields, 'id') ?? (own === undefined ? undefined : [own]))
+  if ('key' in type) return code((type as ListField).key)
+  return code(columnPath(type.fields, 'id') ?? type.fields.byLowerName.get(resource.idParam))
 }
 
-function code(path: readonly string[] | undefined): string {
-  return path === undefined ? '' : `\`${path.join('.')}\``
+function code(path: string | readonly string[] = ''): string {
+  return path === '' ? '' : `\`${[path].flat().join('.')}\``
 }
 
 /** What an identifier in an address names, with the member that has it. */
@@ -189,10 +182,7 @@ export function filteredPath(
   return { path, isHidden: shown === undefined }
 }
 
-function itemPath(
-  { entries }: FieldSet,
-  { table, column }: { table: string; column: string },
-): readonly string[] | undefined {
+function itemPath({ entries }: FieldSet, { table, column }: { table: string; column: string }) {
   for (const [name, field] of entries) {
     if (field.kind !== 'list' || field.rows?.table !== table) continue
     const inside = columnPath(field.fields, column)

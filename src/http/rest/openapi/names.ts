@@ -1,7 +1,6 @@
 import type { Endpoint, RecordType } from '../../../engine/definition/endpoints.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
-import { isOfOne, typesOf } from '../endpoints.ts'
-import type { Place } from './describe.ts'
+import { isOfOne, type Place, typesOf } from '../endpoints.ts'
 
 /** What an operation does, and to what: its name, its summary and its description are made of it. */
 export interface Subject {
@@ -48,11 +47,12 @@ export function nounsOf({ typeName, nouns }: Pick<RecordType, 'typeName' | 'noun
   return nouns ?? [inWords(typeName), inWords(plural(typeName))]
 }
 
-/** What people call the records of an operation: beside their parent where the address names one, else with it. */
-export function wordsOf({ nouns, whole, isOfParent }: Subject): readonly [one: string, many: string, whose: string] {
-  const [one, many] = nouns
-  if (isOfParent || whole === '') return [one, many, isOfParent ? whole : '']
-  return [`${whole} ${one}`, `${whole} ${many}`, '']
+/** What people call the records of an operation: beside their parent (`whose`) where the address names one, else with it. */
+export function wordsOf({ nouns, whole, isOfParent }: Subject) {
+  const of = isOfParent || whole === '' ? '' : `${whole} `
+  const [one, many] = [of + nouns[0], of + nouns[1]]
+  const whose = isOfParent ? whole : ''
+  return { one, many, whose, missing: `the store has no such ${whose || one}` }
 }
 
 /** The operationId: a verb and a noun, such as `listProducts`, `countProducts`, `getProduct`, `updateProductFeatures`. */
@@ -95,7 +95,7 @@ export function summaryOf(place: Place): string {
 
 function summaryOfSubject(subject: Subject): string {
   const { verb, isOfMany } = subject
-  const [one, many, whose] = wordsOf(subject)
+  const { one, many, whose } = wordsOf(subject)
   if (verb === 'list' || verb === 'count') {
     return `${verb} ${whose === '' ? '' : `${possessive(withArticle(whose))} `}${many}`
   }

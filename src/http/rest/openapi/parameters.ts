@@ -6,8 +6,8 @@ import type { Resource } from '../../../engine/definition/resource.ts'
 import { ITEMS_MAX } from '../../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../../engine/reading/paging.ts'
 import { servedResources } from '../../../shop/registry.ts'
-import { type Parameter, query, type Ref, ref } from '../../server/json/openapi.ts'
-import type { Place } from './describe.ts'
+import { nameIn, type Parameter, query, type Ref, ref } from '../../server/json/openapi.ts'
+import type { Place } from '../endpoints.ts'
 import { filterDescription, filteredPath, identifierDescription, ownIdentifier } from './descriptions.ts'
 
 const int32 = { type: 'integer', format: 'int32' }
@@ -133,16 +133,12 @@ export function pathParameters(place: Place): Parameter[] {
 export function queryParameters(place: Place): Pick<Parameter, 'name' | 'schema'>[] {
   const { gives } = place.operation
   const documented = operationParameters(place, undefined).map((parameter) =>
-    '$ref' in parameter ? sharedParameters[nameIn(parameter)] : parameter,
+    '$ref' in parameter ? sharedParameters[nameIn(parameter) as keyof typeof sharedParameters] : parameter,
   )
   // Read in every list of records, whether it is documented there or not.
   const isOfRecords = (gives.kind === 'list' || gives.kind === 'count') && gives.filters !== null && !gives.hasNoId
   const unlisted = isOfRecords ? [{ name: listedBy(place).idParam, schema: {} }] : []
   return [...unlisted, ...documented.filter((parameter) => parameter.in === 'query')]
-}
-
-function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
-  return $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof sharedParameters
 }
 
 /** The service whose records a list returns: the filters of a list of related records are their own. */

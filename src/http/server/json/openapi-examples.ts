@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
+import { nameIn } from './openapi.ts'
 
 /** What examples are made of. */
 export interface ExampleSources {
@@ -19,7 +20,7 @@ export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = ''
   const { schemas, samples } = sources
   const { $ref, oneOf, anyOf, properties, items, minItems = 0, type } = schema as SchemaParts
   if ($ref !== undefined) {
-    const target = $ref.split('/').at(-1) ?? ''
+    const target = nameIn({ $ref })
     return exampleOf(schemas.get(target) ?? {}, sources, name, sample ?? samples[target])
   }
   const allowsNull = [type].flat().includes('null') || anyOf?.some((one) => one.type === 'null')
@@ -42,17 +43,9 @@ const suffixes = ['', 'Create', 'Update', 'Input']
  * Returns the schemas with an example of each member that is no record itself: of `values`, which has records by their names, of a member
  * of the same name, there or in `sent`, or what its schema says.
  */
-export function withMemberExamples(
-  schemas: ExampleSources['schemas'],
-  values: Members,
-  sent: Members,
-): Readonly<Record<string, JsonSchema>> {
+export function withMemberExamples(schemas: ExampleSources['schemas'], values: Members, sent: Members) {
   const found = new Map<string, Members>()
-  const named = (schema: JsonSchema | undefined) =>
-    String(schema?.$ref ?? '')
-      .split('/')
-      .at(-1) ?? ''
-  const within = ({ items, oneOf, ...schema }: SchemaParts) => named((items ?? oneOf?.[0] ?? schema) as JsonSchema)
+  const within = ({ items, oneOf, ...schema }: SchemaParts) => nameIn((items ?? oneOf?.[0] ?? schema) as JsonSchema)
   const visit = (name: string, [value]: readonly unknown[]) => {
     const schema = schemas.get(name) as SchemaParts | undefined
     if (schema === undefined || found.has(name) || typeof value !== 'object' || value === null) return
@@ -94,11 +87,7 @@ interface SchemaParts {
   readonly exclusiveMinimum?: number
 }
 
-function exampleObject(
-  properties: Readonly<Record<string, JsonSchema>>,
-  sources: ExampleSources,
-  sample: unknown,
-): unknown {
+function exampleObject(properties: Readonly<Record<string, JsonSchema>>, sources: ExampleSources, sample: unknown) {
   const isSampled = typeof sample === 'object' && sample !== null
   // A map, whose names no schema has.
   if (isSampled && Object.keys(properties).length === 0) return sample
@@ -114,7 +103,7 @@ function exampleObject(
 /** Undefined where it cannot be empty. */
 function emptyOf(schema: JsonSchema, { schemas }: ExampleSources): unknown {
   const { $ref = '', items, properties, minItems = 0, ...described } = schema as SchemaParts
-  const parts = ($ref === '' ? described : (schemas.get($ref.split('/').at(-1) ?? '') ?? {})) as SchemaParts
+  const parts = ($ref === '' ? described : (schemas.get(nameIn({ $ref })) ?? {})) as SchemaParts
   if (items !== undefined) return minItems === 0 ? [] : undefined
   if (properties !== undefined || parts.const !== undefined || parts.enum !== undefined) return undefined
   const empty = { string: '', integer: 0, number: 0, boolean: false }[String(parts.type)]

@@ -95,14 +95,8 @@ export function openOperation(
     errorCode,
     [resultItem('Error', '', 400, 'The header Host is missing')],
   )
-  return {
-    operationId,
-    summary,
-    description,
-    tags: ['Server'],
-    security: [],
-    responses: { 400: unreadable, ...responses },
-  }
+  const forAnyone = { tags: ['Server'], security: [] }
+  return { operationId, summary, description, ...forAnyone, responses: { 400: unreadable, ...responses } }
 }
 
 export function query(name: string, description: string, schema: JsonSchema, isRequired = false): Parameter {
@@ -111,6 +105,11 @@ export function query(name: string, description: string, schema: JsonSchema, isR
 
 export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
+}
+
+/** The name of what a schema refers to; empty: it is no reference. */
+export function nameIn({ $ref = '' }: JsonSchema | Ref): string {
+  return String($ref).split('/').at(-1) ?? ''
 }
 
 export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }

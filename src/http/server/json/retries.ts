@@ -28,7 +28,7 @@ type Log = Parameters<typeof endAttempt>[2]
 /** Makes the function by which a handler stores its answer itself, in the transaction of its change; undefined without a key. */
 export type Pending<Value> = <Result>(toValue: (result: Result) => Value) => Remember<Result> | undefined
 
-export interface RetryableChange<Services> {
+interface RetryableChange<Services> {
   readonly header: string | readonly string[]
   readonly reply: FastifyReply
   /** The principal and the address: keys of other principals and addresses are other keys. */

@@ -15,7 +15,7 @@ declare module 'fastify' {
 const { uncountedMax } = bytesInFlight.bounds
 
 /** By body, if it may be counted: entries with young keys make collecting young objects dear. */
-const owners = new WeakMap<Readable, { readonly request: FastifyRequest; readonly reply: FastifyReply }>()
+const replies = new WeakMap<Readable, FastifyReply>()
 
 /** By request. Released when the answer has left the process, or the connection is gone. */
 const holdings = new WeakMap<FastifyRequest, Holding>()
@@ -27,7 +27,7 @@ export function countBytesInFlight(app: FastifyInstance): void {
     // What comes in one piece with the headers is read with them. Undefined for a request that no connection brought, as in tests.
     const { complete } = request.raw as { readonly complete?: boolean }
     request.hasWaited = complete === false && bodyLength(request.headers) > 0
-    if (bodyLength(request.headers) > uncountedMax) owners.set(payload as Readable, { request, reply })
+    if (bodyLength(request.headers) > uncountedMax) replies.set(payload as Readable, reply)
     done(null, payload)
   })
 }
@@ -39,18 +39,18 @@ export function bodyLength({ 'content-length': length, 'transfer-encoding': codi
 
 /** Counts bodies of a request; undefined for a stream that is not the body of one. */
 export function holdingOfBody(payload: Readable): Holding | undefined {
-  const owner = owners.get(payload)
-  return owner && holdingOf(owner.request, owner.reply)
+  const reply = replies.get(payload)
+  return reply && holdingOf(reply)
 }
 
 /** Counts the bytes of an answer, until its last byte has left the process or its client was too slow. */
-export function countAnswer(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+export function countAnswer(reply: FastifyReply, bytes: number): void {
   if (bytes <= uncountedMax) return
-  holdingOf(request, reply).send(bytes)
-  request.server.watchReader(request, reply, bytes)
+  holdingOf(reply).send(bytes)
+  reply.server.watchReader(reply.request, reply, bytes)
 }
 
-function holdingOf(request: FastifyRequest, { raw }: FastifyReply): Holding {
+function holdingOf({ request, raw }: FastifyReply): Holding {
   const known = holdings.get(request)
   if (known !== undefined) return known
   const { caller, ip } = request

@@ -39,7 +39,7 @@ export function installCompression(app: FastifyInstance): void {
 export function sendCompressible(reply: FastifyReply, body: string | Buffer): FastifyReply {
   const { headers } = reply.request
   const bytes = Buffer.byteLength(body)
-  countAnswer(reply.request, reply, bytes)
+  countAnswer(reply, bytes)
   if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
   const isPlain = bytes < COMPRESSED_BYTES_MIN || reply.getHeader('cache-control') === 'no-store'
   // Errors before the plugin's hook have no `compress`. They are short.

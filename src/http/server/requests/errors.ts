@@ -39,18 +39,15 @@ export function answerUnknown(app: FastifyInstance, answer: RouteHandlerMethod):
   })
 }
 
-type Refusal = Readonly<ConstructorParameters<typeof StoreFailure>>
+/** Refusals in place of those by Fastify and its plugins, by their code: their own messages may repeat input. */
+type Wordings = Readonly<Record<string, Readonly<ConstructorParameters<typeof StoreFailure>>>>
 
 /**
  * Returns what an error is to the caller, for a protocol to format: a refusal, an outage (503) or a defect (500, without internal
- * details). Sets Retry-After, and tells the log. `wordings` replaces refusals by Fastify and its plugins, by their code: their
- * own messages may repeat input.
+ * details). Sets Retry-After, and tells the log.
  */
-export function failureIn(
-  error: FastifyError | StoreFailure,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  wordings: Readonly<Record<string, Refusal>>,
-): StoreFailure {
+export function failureIn(error: FastifyError | StoreFailure, reply: FastifyReply, wordings: Wordings): StoreFailure {
+  const { request } = reply
   const failure = refusalByFastify(error, wordings) ?? failureOf(error)
   const { code, logMessage: reason, logDetail: detail } = failure
   if (code === 'internal-error') request.log.error({ err: error }, 'request failed')
@@ -60,10 +57,7 @@ export function failureIn(
   return failure
 }
 
-function refusalByFastify(
-  error: FastifyError | StoreFailure,
-  wordings: Readonly<Record<string, Refusal>>,
-): StoreFailure | null {
+function refusalByFastify(error: FastifyError | StoreFailure, wordings: Wordings) {
   if (error instanceof StoreFailure) return null
   const { code, statusCode = 500 } = error
   const wording = wordings[code]

@@ -19,10 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Counts requests and logs one line for each, with the safe part of its address (`loggablePath`): queries hold e-mails and
- * tokens.
- */
+/** Counts requests and logs one line for each, with the safe part of its address (`loggablePath`): queries hold e-mails and tokens. */
 export function noteRequests(app: FastifyInstance, { answered, requestsInHand }: Metrics): void {
   let inHand = 0
   let waiting: (() => void)[] = []

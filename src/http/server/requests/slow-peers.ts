@@ -111,10 +111,7 @@ function cutBody({ request: { raw }, reply }: ArrivingBody): void {
   }
 }
 
-/**
- * Closes the connection of a client that reads none of an answer for 30 s, or reads it more slowly than 4 kB/s on the
- * whole.
- */
+/** Closes the connection of a client that reads none of an answer for 30 s, or reads it more slowly than 4 kB/s on the whole. */
 function watchReader(
   { request, reply: { raw }, bytes }: { request: FastifyRequest; reply: FastifyReply; bytes: number },
   { closedConnections }: Closed,

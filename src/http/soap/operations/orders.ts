@@ -109,11 +109,7 @@ function dayOrRefusal({ store }: Caller, parameters: Parameters): string | Resul
 }
 
 /** Whether getOrder shows the shipment with this date. */
-async function isShownDate(
-  caller: Caller,
-  ids: { orderId: number; shipmentId: number },
-  date: string,
-): Promise<boolean> {
+async function isShownDate(caller: Caller, ids: { orderId: number; shipmentId: number }, date: string) {
   const rows = date === '' ? [] : await readRows(caller, shipmentList, ids.orderId)
   const row = rows.find(({ id }) => id === ids.shipmentId || (ids.shipmentId === 0 && rows.length === 1))
   if (row === undefined) return false

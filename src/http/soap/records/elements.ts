@@ -78,10 +78,7 @@ export function computed<Context>(
   fields: readonly string[],
   show: (record: WireRecord, context: Context) => WireValue,
 ): Elements<Context> {
-  return {
-    fields,
-    write: (record, context) => `<${name}>${formats.text(show(record, context))}</${name}>`,
-  }
+  return { fields, write: (record, context) => `<${name}>${formats.text(show(record, context))}</${name}>` }
 }
 
 /** Elements without a field. */
@@ -93,18 +90,12 @@ export function empty(...names: readonly string[]): Elements {
 /** One element around others. */
 export function group<Context>(name: string, ...inside: readonly Elements<Context>[]): Elements<Context> {
   const fields = inside.flatMap((elements) => elements.fields)
-  return {
-    fields,
-    write: (record, context) => `<${name}>${writeInside(inside, record, context)}</${name}>`,
-  }
+  return { fields, write: (record, context) => `<${name}>${writeInside(inside, record, context)}</${name}>` }
 }
 
 /** The elements of an object in the record. */
 export function member<Context>(field: string, ...inside: readonly Elements<Context>[]): Elements<Context> {
-  return {
-    fields: [field],
-    write: (record, context) => writeInside(inside, record[field] as WireRecord, context),
-  }
+  return { fields: [field], write: (record, context) => writeInside(inside, record[field] as WireRecord, context) }
 }
 
 function writeInside<Context>(inside: readonly Elements<Context>[], record: WireRecord, context: Context): string {

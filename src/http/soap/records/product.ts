@@ -130,10 +130,7 @@ export const productTexts: Representation<ProductText> = {
 const RELATED_MARK = '\0'
 
 /** A product with the names of its related products, by CatalogID. Those without a name are left out. */
-export function writeProduct(
-  { before, relatedIds, after }: ProductText,
-  names: ReadonlyMap<number, ProductName>,
-): (string | Buffer)[] {
+export function writeProduct({ before, relatedIds, after }: ProductText, names: ReadonlyMap<number, ProductName>) {
   const known = relatedIds.map((id) => names.get(id)).filter((name) => name !== undefined)
   return [before, known.map((name) => relatedElements.write({ ...name }, undefined)).join(''), after]
 }
