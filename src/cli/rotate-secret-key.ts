@@ -5,6 +5,7 @@ import { openSnapshot } from '../foundation/database/snapshot.ts'
 import { forgetFormerKey, installationKeys, keysPath, renewSecretKey } from '../foundation/process/data-folder.ts'
 import { type Config, readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
+import { say } from '../foundation/process/welcome.ts'
 import { createSecrets, type Secrets } from '../foundation/values/secrets.ts'
 import { checkSecretKey } from '../operations/installation/secret-key/check.ts'
 import { numberOf, otherProcesses } from '../operations/installation/secret-key/keys-in-use.ts'
@@ -105,8 +106,4 @@ async function report(remaining: readonly Remaining[], { secretKey, dataDir, ord
   }
   say(`${where} has to stay as long as access tokens are left. Each moves with its next use; those that nobody uses`)
   say('end when you remove the former key. Run this command again to see how many there are.')
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -64,12 +64,7 @@ export async function requestAddress(
  * succeeds. Throws for a link that does not work for this person (404), and for an address that another account of a store or another
  * developer has (409).
  */
-export async function confirmAddress(
-  services: AddressServices,
-  session: Session,
-  token: string,
-  actor: Actor,
-): Promise<void> {
+export async function confirmAddress(services: AddressServices, session: Session, token: string, actor: Actor) {
   const { db, secrets, now } = services
   const { identityId } = identityOf(session)
   const hashes = tokenHashes(secrets, token)

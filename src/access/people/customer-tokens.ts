@@ -4,7 +4,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { openStoreById } from '../stores/closing.ts'
 import { newToken } from './links.ts'
-import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+import { type Client, openSession, type SessionServices } from './sessions.ts'
 
 export interface CustomerTokenServices {
   secrets: Secrets
@@ -69,11 +69,7 @@ async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId:
  * Uses up a token and opens the customer's session. Of concurrent calls, one succeeds. Throws the same message (401)
  * for a token that is unknown, used or expired, or whose customer has been disabled; of a closed store (403) it stays unused.
  */
-export async function redeemCustomerToken(
-  services: SessionServices,
-  token: string,
-  client: Client,
-): Promise<OpenedSession> {
+export async function redeemCustomerToken(services: SessionServices, token: string, client: Client) {
   const { db, secrets, now } = services
   if (!TOKEN.test(token)) throw unusable('not a token')
   return inTransaction(db, async (tx) => {

@@ -76,12 +76,7 @@ export async function makePersonToken(
 }
 
 /** Ends a token of the person's account at once. Throws for any other (404). */
-export async function endPersonToken(
-  { db, now }: DataServices,
-  person: Person,
-  id: number,
-  actor: Actor,
-): Promise<void> {
+export async function endPersonToken({ db, now }: DataServices, person: Person, id: number, actor: Actor) {
   await inTransaction(db, async (tx) => {
     const where = { id, ...accountOf(person) }
     const token = await tx.personToken.findFirst({ where })
@@ -94,11 +89,7 @@ export async function endPersonToken(
 }
 
 /** Returns whose token it is, as the account is now. Null: no token of that kind, or it has ended. */
-export async function findPersonByToken(
-  { db, now }: DataServices,
-  kind: SessionKind,
-  token: string,
-): Promise<Person | null> {
+export async function findPersonByToken({ db, now }: DataServices, kind: SessionKind, token: string) {
   if (!TOKEN.test(token)) return null
   const at = now()
   const { person, from } = persons[kind](at)

@@ -1,5 +1,5 @@
 import { locks } from '../../foundation/database/advisory-locks.ts'
-import { type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import { empty, sql } from '../../foundation/database/sql.ts'
 import { type Phrase, t } from '../../foundation/texts/text.ts'
 import { networkOf } from '../../foundation/values/address-blocks.ts'
@@ -99,12 +99,7 @@ function accountsInWords(kind: AccountKind, accounts: readonly ResetAccount[]): 
 }
 
 /** `identityId`: of one identity alone; null: of all that have the address, those that have proved it first. */
-async function accountsOf(
-  db: Db | Transaction,
-  kind: AccountKind,
-  email: string,
-  identityId: number | null = null,
-): Promise<ResetAccount[]> {
+async function accountsOf(db: Db | Transaction, kind: AccountKind, email: string, identityId: number | null = null) {
   const table = tableOf(kind)
   const columns = {
     merchant: sql`"storeId", NULL::int AS "developerId", "Store"."name" AS "storeName"`,
@@ -112,7 +107,7 @@ async function accountsOf(
     operator: sql`NULL::int AS "storeId", NULL::int AS "developerId", NULL AS "storeName"`,
   }[kind]
   const store = kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId"` : empty
-  return db.$queryRaw`
+  return db.$queryRaw<ResetAccount[]>`
     SELECT "identityId", ${table}."email", "emailProvedAt" IS NOT NULL AS "isProved", ${columns}
     FROM ${table} JOIN "Identity" ON "Identity"."id" = "identityId" ${store}
     WHERE lower(${table}."email") = lower(${email}::text) AND "identityId" = coalesce(${identityId}::int, "identityId")
@@ -120,23 +115,15 @@ async function accountsOf(
 }
 
 /** What a link is for: its address, and the stores that a new password opens, by identity. Throws for a link that does not work (404). */
-export async function findReset(
-  { db, secrets, now }: Pick<ResetServices, 'db' | 'secrets' | 'now'>,
-  kind: AccountKind,
-  token: string,
-): Promise<{ email: string; identities: { id: number; stores: string[] }[] }> {
+export async function findReset({ db, secrets, now }: DataServices, kind: AccountKind, token: string) {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, accountKind: kind, expiresAt: { gt: now() } }
   const found = await db.resetLink.findFirst({ where, select: { email: true, identityId: true } })
   if (!found) throw linkUsed()
   const accounts = await accountsOf(db, kind, found.email, found.identityId)
   if (accounts.length === 0) throw linkUsed()
-  const identities = Array.from(
-    Map.groupBy(accounts, ({ identityId }) => identityId),
-    ([id, own]) => {
-      return { id, stores: own.flatMap(({ storeName }) => storeName ?? []) }
-    },
-  )
-  return { email: found.email, identities }
+  const byIdentity = Map.groupBy(accounts, ({ identityId }) => identityId)
+  const storesOf = (own: readonly ResetAccount[]) => own.flatMap(({ storeName }) => storeName ?? [])
+  return { email: found.email, identities: Array.from(byIdentity, ([id, own]) => ({ id, stores: storesOf(own) })) }
 }
 
 /**

@@ -179,10 +179,7 @@ export class Copy {
   }
 
   /** Writes records. Returns their book entries and the refused lines; the caller stores both. */
-  async #write(
-    resource: Resource,
-    changes: readonly Change[],
-  ): Promise<{ entries: [number, Entry][]; refused: WaitingLine[] }> {
+  async #write(resource: Resource, changes: readonly Change[]) {
     if (changes.length === 0) return { entries: [], refused: [] }
     const { pass } = this
     const { target, book } = this.#copying
@@ -227,14 +224,11 @@ export class Copy {
       refused = await this.#writeAgain(resource, refused)
       for (const { id, record } of refused) this.#refused.add(refusedName(service, id, printOf(resource, record)))
       // Lines of other services are records that a reference needed and the import refused.
-      await this.#refuse([...refused, ...others])
+      const lines = [...refused, ...others]
+      this.sums.refused += lines.length
+      await book.append(files.refused, lines)
     }
     await book.remove(files.waiting)
-  }
-
-  async #refuse(lines: readonly WaitingLine[]): Promise<void> {
-    this.sums.refused += lines.length
-    await this.#copying.book.append(files.refused, lines)
   }
 
   /** Returns the lines refused again. */

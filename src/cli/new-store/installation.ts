@@ -71,11 +71,7 @@ export async function openStore(server: Server, body: NewStore): Promise<Store> 
 }
 
 /** Registers it once a day for the same store, so that a command that was cut off here can be run again. */
-export function registerApplication(
-  server: Server,
-  storeId: number,
-  body: Pick<Application, 'Name' | 'Privileges'>,
-): Promise<Application> {
+export function registerApplication(server: Server, storeId: number, body: Pick<Application, 'Name' | 'Privileges'>) {
   const key = createHash('sha256')
     .update(JSON.stringify(['new-store', storeId, body]))
     .digest('hex')

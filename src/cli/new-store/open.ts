@@ -1,6 +1,6 @@
 import { refuseNamesAsPassword } from '../../access/people/passwords.ts'
 import type { Privileges } from '../../engine/caller.ts'
-import { StoreFailure } from '../../foundation/values/failure.ts'
+import { orRefusal, StoreFailure } from '../../foundation/values/failure.ts'
 import { Refusal, type Server } from '../server.ts'
 import { fields } from './fields.ts'
 import type { Form } from './form.ts'
@@ -66,29 +66,17 @@ async function ensureStore(opening: Opening): Promise<Pick<Opened, 'store' | 'me
 async function makeStore({ server, form, isPasswordMade, timeZone }: Opening, SecureURL: string) {
   const Name = await form.require(fields.name)
   const Email = await form.require(fields.email)
-  const { password, isMade } = await form.password(isPasswordMade, (given) =>
-    faultOfPassword(given, { email: Email, storeName: Name }),
-  )
+  const { password, isMade } = await form.password(isPasswordMade, (given) => {
+    const refused = orRefusal(() => refuseNamesAsPassword(given, { email: Email, storeName: Name }))
+    return refused instanceof StoreFailure ? refused.message : null
+  })
   const Currency = await form.withDefault(fields.currency, CURRENCY_DEFAULT)
   const TimeZone = await form.withDefault(fields.timeZone, timeZone)
   const store = await openStore(server, { Name, SecureURL, Email, Password: password, Currency, TimeZone })
   return { store, merchant: { email: Email, madePassword: isMade ? password : null } }
 }
 
-function faultOfPassword(password: string, names: Parameters<typeof refuseNamesAsPassword>[1]): string | null {
-  try {
-    refuseNamesAsPassword(password, names)
-    return null
-  } catch (error) {
-    if (error instanceof StoreFailure) return error.message
-    throw error
-  }
-}
-
-async function ensureApplication(
-  { server, form }: Opening,
-  { Id: storeId }: Store,
-): Promise<Pick<Opened, 'application' | 'token' | 'isTokenBrought' | 'isNewApplication'>> {
+async function ensureApplication({ server, form }: Opening, { Id: storeId }: Store) {
   const Name = await form.withDefault(fields.application, APPLICATION_DEFAULT)
   const subscription = await findSubscription(server, storeId, Name)
   if (subscription !== undefined) {

@@ -1,6 +1,6 @@
 import type { Privileges } from '../../engine/caller.ts'
 import type { Config } from '../../foundation/process/settings.ts'
-import { curlLine } from '../../foundation/process/welcome.ts'
+import { curlLine, table } from '../../foundation/process/welcome.ts'
 import { isLoopbackHost } from '../../foundation/values/loopback.ts'
 import type { Opened } from './open.ts'
 
@@ -96,8 +96,4 @@ function inWords(privileges: Privileges): string {
     accesses?.length ? [`${service} ${accesses.join(' and ')}`] : [],
   )
   return services.join(', ') || 'nothing'
-}
-
-function table(lines: readonly (readonly [string, string])[]): string {
-  return lines.map(([name, value]) => `  ${name.padEnd(14)}${value}`).join('\n')
 }

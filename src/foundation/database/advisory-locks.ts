@@ -1,4 +1,4 @@
-import { type Db, execute, type Transaction } from './client.ts'
+import { execute, type StoreReader } from './client.ts'
 
 /**
  * The advisory locks of this application. The numbers are arbitrary, but never change: two versions may run on one database.
@@ -52,9 +52,6 @@ export const locks = {
 } as const
 
 /** Takes a lock of the store until the transaction ends. */
-export async function lockInStore(
-  { db, store }: { readonly db: Db | Transaction; readonly store: { readonly id: number } },
-  lock: number,
-): Promise<void> {
+export async function lockInStore({ db, store }: StoreReader, lock: number): Promise<void> {
   await execute(db)`SELECT pg_advisory_xact_lock(${lock}::int, ${store.id}::int)`
 }

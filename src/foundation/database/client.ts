@@ -119,7 +119,7 @@ export function queryIn(tx: Transaction): Query {
 }
 
 /** Who reads for a store. */
-interface StoreReader {
+export interface StoreReader {
   readonly db: Db | Transaction
   readonly store: { readonly id: number }
 }
@@ -195,7 +195,9 @@ export async function inTransaction<T>(
       opened ??= { followUps, transaction }
     }
     const ended = beginning.run(begun, () => db.$transaction(joined, times)).finally(() => opened?.last)
-    return ended.finally(() => runAll(followUps, db))
+    return ended.finally(async () => {
+      for (const run of followUps) await run(db)
+    })
   }
   return inTurn(db, storeId, () => retried(transact))
 }
@@ -226,10 +228,6 @@ async function retried<T>(transact: () => Promise<T>): Promise<T> {
       if (attempt >= ATTEMPTS_MAX || !isRetryable) throw error
     }
   }
-}
-
-async function runAll(later: readonly FollowUp[], db: Db): Promise<void> {
-  for (const run of later) await run(db)
 }
 
 /** False for a transaction. Transactions have `$transaction` too (a savepoint), but only a client has `$connect`. */

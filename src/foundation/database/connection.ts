@@ -173,11 +173,7 @@ export async function hasOwnSession(client: Connection): Promise<boolean> {
 }
 
 /** `onEnd` gets the reason when the connection ends. */
-async function openConnection(
-  url: string,
-  setUp: KeepOptions['setUp'],
-  onEnd: (reason: Error) => void,
-): Promise<Connection> {
+async function openConnection(url: string, setUp: KeepOptions['setUp'], onEnd: (reason: Error) => void) {
   const client = new Connection({
     connectionString: url,
     // Of the connection that holds the lock of the process, the version is asked (process-lock.ts).

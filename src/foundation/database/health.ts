@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { Connection, queryWithin, reasonOf } from './connection.ts'
+import { knownMigrations } from './migration.ts'
 import { moveFault } from './moved.ts'
-import { databaseError, isOfMove, Outage } from './outage.ts'
+import { databaseError, isOfMove, Outage, READ_ONLY } from './outage.ts'
 import type { Query } from './query.ts'
 
 /** Without any answer for this long, while some statement waits, the database is asked whether it lives. */
@@ -41,7 +41,7 @@ export class DatabaseHealth {
   readonly #log: HealthLog
   readonly #waiting = new Set<{ readonly sinceMs: number; readonly giveUp: () => void }>()
   readonly #recovered: (() => void)[] = []
-  readonly #wanted = migrationNames()
+  readonly #wanted = knownMigrations()
   readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }
   readonly #database: Query = { query: (text, values) => this.#query(text, values) }
   #answeredAtMs = 0
@@ -223,7 +223,7 @@ export class DatabaseHealth {
       const text = `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only')::boolean AS "isReadOnly"`
       const [row] = await this.#query<{ isStandby: boolean; isReadOnly: boolean }>(text)
       if (row?.isStandby) return 'the database is a standby, which only reads'
-      if (row?.isReadOnly) return 'the database only reads'
+      if (row?.isReadOnly) return onlyReads
       const moving = await moveFault(this.#database, 'changes')
       if (moving !== null) return moving
       await this.#query(tryChange)
@@ -265,11 +265,9 @@ const saysNothing = new Set(['42501', '53400', TOO_MANY_CONNECTIONS])
 const DISK_FULL = '53100'
 
 const diskFull = 'the disk of the database is full'
+const onlyReads = 'the database only reads'
 
-const changeFaults: Readonly<Record<string, string>> = {
-  [DISK_FULL]: diskFull,
-  25006: 'the database only reads',
-}
+const changeFaults: Readonly<Record<string, string>> = { [DISK_FULL]: diskFull, [READ_ONLY]: onlyReads }
 
 function isAnswer(error: unknown): boolean {
   if (error === undefined) return true
@@ -294,9 +292,4 @@ function memoized<T>(look: () => Promise<T>): () => Promise<T> {
     run.result.then(end, end)
     return run.result
   }
-}
-
-function migrationNames(): string[] {
-  const entries = readdirSync(new URL('../../../prisma/migrations/', import.meta.url), { withFileTypes: true })
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
 }

@@ -37,11 +37,7 @@ const SERVER_VERSION_MIN = 15
  * stores. Throws `StartupError` when the database cannot be used, or a move has taken its rows elsewhere or has not brought all
  * of them yet; and for one without a store that was made so that it cannot hold one.
  */
-export async function migrate(
-  url: string,
-  warn: (message: string) => void = () => {},
-  until?: string,
-): Promise<readonly string[]> {
+export async function migrate(url: string, warn: (message: string) => void = () => {}, until?: string) {
   return withConnection(url, async (client) => {
     client.on('notice', ({ code, message = '' }) => {
       if (code === WARNING) warn(message)

@@ -54,12 +54,7 @@ export async function rewriteSlice(
   return { rows, isDone: isLast, isLast }
 }
 
-async function nextSlice(
-  { query }: Query,
-  slices: Slices,
-  position: Kept['position'],
-  rowsMax: number,
-): Promise<{ count: number; end: Kept['position'] }> {
+async function nextSlice({ query }: Query, slices: Slices, position: Kept['position'], rowsMax: number) {
   const key = slices.key.map((column) => `r."${column}"`).join(', ')
   const [slice] = await query<{ count: number; end: number[] | null }>(`
     SELECT count(*)::int AS "count", (array_agg("key"))[count(*)::int] AS "end" FROM (
@@ -76,10 +71,7 @@ function between({ key }: Slices, after: Kept['position'], until: Kept['position
 }
 
 /** `table`: about how many rows the table has. */
-export async function progressOf(
-  { query }: Query,
-  { name, slices }: Migration,
-): Promise<Progress & { readonly table: number }> {
+export async function progressOf({ query }: Query, { name, slices }: Migration) {
   const [found] = await query<Progress & { table: number }>(
     `SELECT coalesce("rows", 0)::float8 AS "rows", "doneAt" IS NOT NULL AS "isDone",
        greatest("reltuples", 0)::float8 AS "table"

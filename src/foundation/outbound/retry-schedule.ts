@@ -14,12 +14,7 @@ const RETRY_AFTER_MS_MAX = 24 * HOUR_MS
  * Returns when to try again after `tries` tries (from 1), the last of which failed at `at`; null: never. The answer's
  * Retry-After header (`retryAfter`) can only delay the next try. `random` is from 0 to below 1.
  */
-export function nextTry(
-  tries: number,
-  at: Date,
-  retryAfter: string | null = null,
-  random = Math.random(),
-): Date | null {
+export function nextTry(tries: number, at: Date, retryAfter: string | null = null, random = Math.random()) {
   const waitMs = RETRY_MS[tries - 1]
   if (waitMs === undefined) return null
   const scheduledMs = waitMs * (1 + JITTER * (2 * random - 1))

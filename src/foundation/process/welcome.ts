@@ -6,7 +6,7 @@ import type { Config } from './settings.ts'
  * alone, because others read logs: a log gets the path of the file that has them.
  */
 export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: boolean, isTerminal: boolean): string {
-  const lines = [
+  const lines: [string, string][] = [
     ['Base address', config.publicUrl],
     ['Store admin', `${config.publicUrl}/admin`],
     ['Developers', `${config.publicUrl}/developers`],
@@ -26,17 +26,21 @@ export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: b
     )
   }
   if (sandbox) lines.push(['All keys', sandboxPath(config.dataDir)])
-  const table = lines.map(([name = '', value = '']) => `  ${name.padEnd(14)}${value}`).join('\n')
   const restUrl = `${config.publicUrl}${config.restPrefixes[0]}`
   if (sandbox && isTerminal) {
     const tries = `Open ${config.publicUrl} and sign in as the merchant or the developer. All records are made up.\n\nTry it:`
-    return `\n${table}\n\n${tries}\n  ${curlLine(restUrl, { ...sandbox.store, ...sandbox.application })}\n`
+    return `\n${table(lines)}\n\n${tries}\n  ${curlLine(restUrl, { ...sandbox.store, ...sandbox.application })}\n`
   }
-  return `\n${table}\n${hasStore ? '' : `\n${firstStore}\n`}`
+  return `\n${table(lines)}\n${hasStore ? '' : `\n${firstStore}\n`}`
 }
 
 const firstStore = `There is no store yet. This command, with the settings of this server, opens the first one:
   npm run new-store     (in a container: docker compose exec server node src/cli/new-store.ts)`
+
+/** Lines of names and values. */
+export function table(lines: readonly (readonly [name: string, value: string])[]): string {
+  return lines.map(([name, value]) => `  ${name.padEnd(14)}${value}`).join('\n')
+}
 
 /** A line for a shell that reads SKU, price and stock of three products. `restUrl`: without a slash at its end. */
 export function curlLine(

@@ -37,11 +37,7 @@ export function postalAddress(
 }
 
 /** Returns the lines of the address that a shipment goes to: its own, or the billing address if it has none. */
-export function shippingAddress(
-  order: object,
-  shipment: object | null,
-  countryOf?: (country: string) => string,
-): string[] {
+export function shippingAddress(order: object, shipment: object | null, countryOf?: (country: string) => string) {
   const own = shipment === null ? [] : postalAddress(shipment, 'Shipment', countryOf)
   return own.length > 0 ? own : postalAddress(order, 'Billing', countryOf)
 }

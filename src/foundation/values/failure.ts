@@ -102,6 +102,16 @@ export class StoreFailure extends Error {
 
 type FailureOptions = Partial<Omit<StoreFailure, keyof Error | 'code'>>
 
+/** Returns what `work` does, or the refusal that it throws. */
+export function orRefusal<T>(work: () => T): T | StoreFailure {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof StoreFailure) return error
+    throw error
+  }
+}
+
 /** Makes an item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */
 export function resultItem(key: string, value: string | number, status: number, message: string) {
   return { Key: key, Value: String(value), Status: String(status), Message: message }

@@ -41,6 +41,12 @@ export function country(length: number, address: string, options: { readonly col
   return text(length, { isCountry: true, ...options, description })
 }
 
+/** The address of a picture, such as `A small picture of the category`. */
+export function imagePath(length: number, picture: string, label = '') {
+  const description = `${picture}: a path below the store’s address, or a whole address.`
+  return text(length, { isImage: true, label, description })
+}
+
 /** The place of something among others, such as `the picture in the gallery`. */
 export function position(what: string, hint = '') {
   return integer({

@@ -1,5 +1,5 @@
 import { boolean, decimal, integer, LONG_TEXT, list, money, text } from '../../engine/definition/fields.ts'
-import { itemNumber } from './common-fields.ts'
+import { imagePath, itemNumber } from './common-fields.ts'
 
 const sorting = decimal({
   label: 'Position',
@@ -84,12 +84,7 @@ export const optionSetList = list(
             'The part of a SKU that stands for the option. The administration proposes AdvancedOptionSufix by it.',
         }),
         OptionSorting: sorting,
-        OptionImagePath: text(255, {
-          label: 'Picture',
-          isImage: true,
-          description:
-            'A picture of the option, such as a sample of its colour: a path below the store’s address, or a whole address.',
-        }),
+        OptionImagePath: imagePath(255, 'A picture of the option, such as a sample of its colour', 'Picture'),
         /** The product bundled with the option; 0: none. */
         OptionBundleCatalogId: integer({
           label: 'Comes with product',

@@ -13,7 +13,7 @@ import { identityOf, lockIdentity } from '../proof.ts'
 import { endSessionsOfIdentity, ownerOf, type Session } from '../sessions.ts'
 import { newTotpKey, periodOf, totpUri } from './authenticator.ts'
 import { type FactorColumns, factorColumns, isFactorInForce } from './in-force.ts'
-import { type PasskeyServices, passkeyCreation, verifyNewPasskey } from './passkeys.ts'
+import { passkeyCreation, verifyNewPasskey } from './passkeys.ts'
 import { renewCodes } from './recovery-codes.ts'
 import { deleteFactors, keepFactors } from './removal.ts'
 
@@ -109,12 +109,7 @@ const confirmation = namedObject({ Code: text(20) })
  * Puts the authenticator app in force by one of its codes. With the person's first factor, all other sessions end, and recovery codes
  * are made and returned. Throws for a wrong Code (400), and where no key waits (409).
  */
-export async function confirmAuthenticator(
-  services: FactorServices,
-  session: Session,
-  input: unknown,
-  actor: Actor,
-): Promise<string[]> {
+export async function confirmAuthenticator(services: FactorServices, session: Session, input: unknown, actor: Actor) {
   const { secrets, now } = services
   const { Code } = readInput(confirmation, input)
   return changing(services, session, async (tx, identity, note) => {
@@ -136,13 +131,7 @@ export async function confirmAuthenticator(
  * The first factor ends all other sessions, which were opened without one, and comes with recovery codes. Another one shows that the
  * person is there, so a removal that is under way is cancelled.
  */
-async function afterAdding(
-  tx: Transaction,
-  services: FactorServices,
-  session: Session,
-  before: Locked,
-  actor: Actor,
-): Promise<string[]> {
+async function afterAdding(tx: Transaction, services: FactorServices, session: Session, before: Locked, actor: Actor) {
   if (before.factorsEndAt !== null) await keepFactors(tx, services.now, before.id, actor)
   if (before.totpSince !== null || before.passkeySince !== null) return []
   await endSessionsOfIdentity(tx, before.id, session.id)
@@ -177,7 +166,7 @@ export async function newRecoveryCodes(services: FactorServices, session: Sessio
 }
 
 /** Makes what the browser needs to create a passkey. Throws beyond ten passkeys (409). */
-export async function startPasskey(services: FactorServices & PasskeyServices, session: Session) {
+export async function startPasskey(services: FactorServices, session: Session) {
   const identity = identityOf(session)
   if ((await services.db.passkey.count({ where: { identityId: identity.identityId } })) >= PASSKEYS_MAX) throw tooMany()
   return passkeyCreation(services, identity)
@@ -191,12 +180,7 @@ const newPasskey = namedObject({ Name: text(NAME_LENGTH_MAX), Credential: z.unkn
  * Adds a passkey under the name that the person gives it. The first factor does what it does in `confirmAuthenticator`. Throws for what
  * is no answer to `startPasskey` (401), beyond ten (409), and for one that is known already (409).
  */
-export async function addPasskey(
-  services: FactorServices & PasskeyServices,
-  session: Session,
-  input: unknown,
-  actor: Actor,
-): Promise<string[]> {
+export async function addPasskey(services: FactorServices, session: Session, input: unknown, actor: Actor) {
   const { now } = services
   const { Name, Credential } = readInput(newPasskey, input)
   const made = await verifyNewPasskey(services, identityOf(session), Credential)
@@ -216,12 +200,7 @@ export async function addPasskey(
 }
 
 /** Removes a passkey; with the last factor, the recovery codes. Throws for one that is not the person's (404). */
-export async function removePasskey(
-  services: FactorServices,
-  session: Session,
-  id: number,
-  actor: Actor,
-): Promise<void> {
+export async function removePasskey(services: FactorServices, session: Session, id: number, actor: Actor) {
   const { identityId } = identityOf(session)
   await changing(services, session, async (tx, { totpSince }, note) => {
     const passkey = await tx.passkey.findFirst({ where: { id, identityId }, select: { name: true } })

@@ -11,12 +11,7 @@ import { type PasskeyServices, passkeyRequest, usePasskey, verifyPasskey } from 
 const shownPassword = namedObject({ Password: passwordInput })
 
 /** Proves by the password. Throws for a wrong one (400), which counts as a failed sign-in, and for attempts that are too early (429). */
-export async function proveByPassword(
-  services: DataServices,
-  session: Session,
-  input: unknown,
-  by: ByPerson,
-): Promise<void> {
+export async function proveByPassword(services: DataServices, session: Session, input: unknown, by: ByPerson) {
   const { Password } = readInput(shownPassword, input)
   const shown = { password: Password, field: 'Password' }
   const { counted, passwordHash } = await provePassword(services, session, shown, by)

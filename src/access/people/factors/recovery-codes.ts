@@ -20,12 +20,7 @@ export async function renewCodes(tx: Transaction, secrets: Secrets, identityId: 
 }
 
 /** Uses a recovery code, however it is spaced. False: it is none of the identity's. Of concurrent calls with one code, one gets true. */
-export async function useRecoveryCode(
-  tx: Transaction,
-  secrets: Secrets,
-  identityId: number,
-  typed: string,
-): Promise<boolean> {
+export async function useRecoveryCode(tx: Transaction, secrets: Secrets, identityId: number, typed: string) {
   const code = typed.toLowerCase().replace(/[^0-9a-z]/g, '')
   if (code.length !== LENGTH) return false
   const used = await tx.$queryRaw<unknown[]>`

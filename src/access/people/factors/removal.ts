@@ -46,11 +46,7 @@ export async function requestFactorRemoval(services: RemovalServices, identityId
 }
 
 /** Lets the second factors of an identity stay after all. Returns false if no removal was under way, or it has taken effect. */
-export async function cancelFactorRemoval(
-  { db, now }: Pick<RemovalServices, 'db' | 'now'>,
-  identityId: number,
-  actor: Actor,
-): Promise<boolean> {
+export async function cancelFactorRemoval({ db, now }: JoiningServices, identityId: number, actor: Actor) {
   return inTransaction(db, async (tx) => {
     const { factorsEndAt } = await lockedIdentity(tx, identityId)
     if (factorsEndAt === null || factorsEndAt <= now()) return false

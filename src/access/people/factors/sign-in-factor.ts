@@ -60,14 +60,9 @@ export async function signInWithCode(
 }
 
 /** Uses a code up. Throws (401, naming Code) for a wrong one. */
-async function useCode(
-  tx: Transaction,
-  services: Pick<DataServices, 'secrets' | 'now'>,
-  identityId: number,
-  typed: string,
-): Promise<ShownFactor> {
-  if (await useTotp(tx, services, identityId, typed)) return 'authenticator'
-  if (await useRecoveryCode(tx, services.secrets, identityId, typed)) return 'recovery code'
+async function useCode(tx: Transaction, services: DataServices, id: number, typed: string): Promise<ShownFactor> {
+  if (await useTotp(tx, services, id, typed)) return 'authenticator'
+  if (await useRecoveryCode(tx, services.secrets, id, typed)) return 'recovery code'
   throw fieldFault('Code', 'is wrong, or was used already', 'unauthorized')
 }
 

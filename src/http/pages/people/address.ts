@@ -7,7 +7,7 @@ import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { leadOn, pagesOf } from '../../html/page-routes.ts'
 import { actorOf, sentBy, sessionOf, textIn } from '../../html/request.ts'
-import { type Area, byPerson } from './sign-in.ts'
+import { type Area, byPerson, type PageAgain } from './sign-in.ts'
 
 const link = namedObject({ Token: z.string('must be a text') })
 
@@ -15,12 +15,7 @@ const link = namedObject({ Token: z.string('must be a text') })
  * Adds what a person changes of the own address: asking for another one, confirming it by the link that went there, and, for merchants,
  * joining other accounts of the address. `again` is the account's page.
  */
-export function addressPages(
-  app: FastifyInstance,
-  services: AddressServices,
-  area: Area,
-  again: (request: FastifyRequest) => Promise<HtmlPage>,
-): void {
+export function addressPages(app: FastifyInstance, services: AddressServices, area: Area, again: PageAgain): void {
   const { page, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
 

@@ -6,18 +6,12 @@ import { readInput } from '../../../foundation/values/input.ts'
 import { type AlertOwner, chooseAlerts, chosenAlerts, readAlerts } from '../../../shop/alerts/choices.ts'
 import { operatorAlerts, storeAlertsFor } from '../../../shop/alerts/kinds.ts'
 import { privilegesOf } from '../../../shop/staff/roles.ts'
-import type { HtmlPage } from '../../html/page.ts'
 import { leadOn, pagesOf } from '../../html/page-routes.ts'
 import { formOf, isForm, sentBy, sessionOf } from '../../html/request.ts'
-import type { Area } from './sign-in.ts'
+import type { Area, PageAgain } from './sign-in.ts'
 
 /** Adds what a person wants to be told of by mail. `again` is the account's page. */
-export function alertForms(
-  app: FastifyInstance,
-  services: DataServices,
-  area: Area,
-  again: (request: FastifyRequest) => Promise<HtmlPage>,
-): void {
+export function alertForms(app: FastifyInstance, services: DataServices, area: Area, again: PageAgain): void {
   const choose = async (request: FastifyRequest, reply: FastifyReply) => {
     const sent = isForm(request) ? { Alerts: [formOf(request).Alerts ?? []].flat() } : sentBy(request)
     const { Alerts } = readInput(chosenAlerts, sent)

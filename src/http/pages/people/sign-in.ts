@@ -29,6 +29,9 @@ export interface Area<Kind extends SessionKind = AccountKind> {
   readonly signUp: string | null
 }
 
+/** Makes the page of a form anew, for one that is refused. */
+export type PageAgain = (request: FastifyRequest) => Promise<HtmlPage>
+
 const signUpAddress = '/developers/sign-up'
 
 export const administration: Area = { path: '/admin', kind: 'merchant', signUp: null }
@@ -87,12 +90,7 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
 }
 
 /** Returns where to redirect a signed-in person. Null: no account in that store. A GET must not change the store. */
-async function onwardAddress(
-  { db }: SignInServices,
-  { person }: Session,
-  store: string,
-  next: string,
-): Promise<string | null> {
+async function onwardAddress({ db }: SignInServices, { person }: Session, store: string, next: string) {
   if (person.kind !== 'merchant' || store === '') return next
   const asked = await findStoreAt(db, store)
   if (asked?.id === person.store.id) return next

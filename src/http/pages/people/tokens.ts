@@ -12,12 +12,12 @@ import type { DataServices } from '../../../foundation/database/client.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { resultItem } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
-import { type HtmlPage, sendPage } from '../../html/page.ts'
+import { sendPage } from '../../html/page.ts'
 import { pagesOf } from '../../html/page-routes.ts'
 import { actorOf, formId, formOf, sentBy, sessionOf } from '../../html/request.ts'
 import { developerRoute, id, merchantRoute, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
-import type { Area } from './sign-in.ts'
+import type { Area, PageAgain } from './sign-in.ts'
 
 const personToken = record<PersonToken & { readonly token?: string }>('PersonToken')({
   Id: id.describe('The number of the token, by which addresses name it.'),
@@ -106,12 +106,7 @@ export const developerTokenRoutes = tokenRoutes(
 const endedToken = namedObject({ Token: formId('must be the id of a token') })
 
 /** Adds the forms of the account page that make and end tokens. */
-export function tokenForms(
-  app: FastifyInstance,
-  services: DataServices,
-  { path, kind }: Area,
-  again: (request: FastifyRequest) => Promise<HtmlPage>,
-): void {
+export function tokenForms(app: FastifyInstance, services: DataServices, { path, kind }: Area, again: PageAgain): void {
   const { form, proved } = pagesOf(app, kind)
   const account = `${path}/account`
   const make = async (request: FastifyRequest, reply: FastifyReply) => {

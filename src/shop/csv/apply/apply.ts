@@ -9,7 +9,7 @@ import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute, queryRows } from '../../../foundation/database/client.ts'
 import type { CsvImportLine } from '../../../foundation/database/generated/client.ts'
 import { leaseEnd, leases } from '../../../foundation/database/leases.ts'
-import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { orRefusal, StoreFailure } from '../../../foundation/values/failure.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { namingOf } from '../lines/columns.ts'
@@ -94,12 +94,9 @@ function requestsOf(run: Run, lines: readonly OpenLine[], ids: ReadonlyMap<numbe
   const requested = new Map<number, RequestedChange>()
   const refused: Result[] = []
   for (const line of lines) {
-    try {
-      requested.set(line.line, requestOf(run, line, ids))
-    } catch (error) {
-      if (!(error instanceof StoreFailure)) throw error
-      refused.push(resultOf(line, { failure: error }))
-    }
+    const request = orRefusal(() => requestOf(run, line, ids))
+    if (request instanceof StoreFailure) refused.push(resultOf(line, { failure: request }))
+    else requested.set(line.line, request)
   }
   return { requested, refused }
 }
@@ -142,14 +139,10 @@ function requestOf(
 
 /** A new record without the values that nobody is shown, which files that are no exports do not bring. */
 function createShown({ resource, caller: { store } }: Run, body: unknown): RequestedChange {
-  try {
-    const patch = readPatch(shownFieldsOf(resource), body, { mode: 'create', timeZone: store.timeZone })
-    return { kind: 'patch', id: null, patch }
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    // It is refused for the same in its turn.
-    return { kind: 'create', body }
-  }
+  const rules = { mode: 'create', timeZone: store.timeZone } as const
+  const patch = orRefusal(() => readPatch(shownFieldsOf(resource), body, rules))
+  // It is refused for the same in its turn.
+  return patch instanceof StoreFailure ? { kind: 'create', body } : { kind: 'patch', id: null, patch }
 }
 
 function merged(one: unknown, other: unknown): unknown {

@@ -70,11 +70,7 @@ async function makeOrFail(
 }
 
 /** Makes the records of names of one service whose records above are there. */
-async function makeSome(
-  run: Run,
-  names: readonly CsvImportName[],
-  ids: ReadonlyMap<number, number>,
-): Promise<ReadonlyMap<number, number>> {
+async function makeSome(run: Run, names: readonly CsvImportName[], ids: ReadonlyMap<number, number>) {
   const { caller, resource } = run
   const target = resourceNamed(names[0]?.service ?? '')
   const { levels } = listColumnsOf(resource).find((column) => column.target === target) ?? {}

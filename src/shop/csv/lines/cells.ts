@@ -27,12 +27,7 @@ export function rearm(text: string): string {
   return text.startsWith("'") && armed.test(text) ? text.slice(1) : text
 }
 
-const flags = new Map([
-  ['yes', 'true'],
-  ['y', 'true'],
-  ['no', 'false'],
-  ['n', 'false'],
-])
+const flags = new Map(Object.entries({ yes: 'true', y: 'true', no: 'false', n: 'false' }))
 
 /** A number with a decimal comma, with points between its thousands or none. */
 const withComma = /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+$/

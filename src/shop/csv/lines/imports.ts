@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { reserveIds } from '../../../engine/changing/write.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
-import { execute, inTransaction, queryRows } from '../../../foundation/database/client.ts'
+import { execute, inStoreTransaction, queryRows } from '../../../foundation/database/client.ts'
 import type { CsvImport, CsvImportLine } from '../../../foundation/database/generated/client.ts'
 import { isFree, leaseEnd, leases } from '../../../foundation/database/leases.ts'
 import { empty, lines, sql } from '../../../foundation/database/sql.ts'
@@ -161,12 +161,7 @@ export type Said = { readonly mapping: readonly Meaning[] } | { readonly change:
  * Reads what was kept of an import by what a person has said of it, instead of what was read of it before; not where its changes are being
  * made, or were, it is being read, or it was cancelled. What `read` fails at is left to be read again.
  */
-export async function readKept(
-  caller: Caller,
-  id: number,
-  said: Said,
-  read: (reading: OpenReading) => Promise<void>,
-): Promise<void> {
+export async function readKept(caller: Caller, id: number, said: Said, read: (reading: OpenReading) => Promise<void>) {
   const reading = await readAgain(caller, id, said)
   if (reading === null) return
   try {
@@ -180,27 +175,23 @@ export async function readKept(
 
 /** Claims an import for a new reading. */
 export async function readAgain({ db, store, now }: Caller, id: number, said: Said): Promise<OpenReading | null> {
-  return inTransaction(
-    db,
-    async (tx) => {
-      const [found] = await queryRows<OpenReading>(tx)`
+  return inStoreTransaction({ db, store }, async (tx) => {
+    const [found] = await queryRows<OpenReading>(tx)`
         UPDATE "CsvImport" SET "state" = 'reading', "version" = ${programVersion}, "claim" = "claim" + 1,
           "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
         WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" NOT IN ('own', 'back')
           AND ("state" IN ('mapping', 'ready') OR ("state" = 'reading' AND ${isFree(leases.csvReading, now)}))
         RETURNING "id", "claim"`
-      if (found === undefined) return null
-      const where = { storeId: store.id, importId: id }
-      await tx.csvImportLine.deleteMany({ where })
-      await tx.csvImportName.deleteMany({ where })
-      await tx.csvImport.update({
-        where: { storeId_id: { storeId: store.id, id } },
-        data: { ...unread, ...(said as { readonly mapping: string[][] } | { readonly change: object }) },
-      })
-      return found
-    },
-    { storeId: store.id },
-  )
+    if (found === undefined) return null
+    const where = { storeId: store.id, importId: id }
+    await tx.csvImportLine.deleteMany({ where })
+    await tx.csvImportName.deleteMany({ where })
+    await tx.csvImport.update({
+      where: { storeId_id: { storeId: store.id, id } },
+      data: { ...unread, ...(said as { readonly mapping: string[][] } | { readonly change: object }) },
+    })
+    return found
+  })
 }
 
 /** Throws `not-found`. */

@@ -3,7 +3,7 @@ import type { ValueField } from '../../../engine/definition/fields.ts'
 import { readPatch } from '../../../engine/definition/input.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import type { CsvImportName } from '../../../foundation/database/generated/client.ts'
-import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { orRefusal, StoreFailure } from '../../../foundation/values/failure.ts'
 import { NAMES_MAX } from './limits.ts'
 import { withoutSubject } from './records.ts'
 
@@ -98,13 +98,9 @@ export function nameFieldOf({ service, fields }: Resource): {
 
 function unfit(target: Resource, name: string): string | null {
   const { name: fieldName } = nameFieldOf(target)
-  try {
-    readPatch(target.fields, { [fieldName]: name }, { mode: 'create', timeZone: 'UTC' })
-    return null
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    return `names no ${target.typeName} of the store, and one cannot be made: ${fieldName} ${withoutSubject(error, fieldName)}`
-  }
+  const made = orRefusal(() => readPatch(target.fields, { [fieldName]: name }, { mode: 'create', timeZone: 'UTC' }))
+  if (!(made instanceof StoreFailure)) return null
+  return `names no ${target.typeName} of the store, and one cannot be made: ${fieldName} ${withoutSubject(made, fieldName)}`
 }
 
 /** Stores the new names of a file. */
@@ -113,9 +109,6 @@ export async function addNames({ db, store }: Caller, importId: number, names: r
 }
 
 /** The new names of a file, by number: those above others come first. */
-export async function listNames(
-  { db, store }: Pick<Caller, 'db' | 'store'>,
-  importId: number,
-): Promise<CsvImportName[]> {
+export async function listNames({ db, store }: Pick<Caller, 'db' | 'store'>, importId: number) {
   return db.csvImportName.findMany({ where: { storeId: store.id, importId }, orderBy: { number: 'asc' } })
 }

@@ -1,10 +1,11 @@
 import type { Caller } from '../../../engine/caller.ts'
+import { emptyPatch } from '../../../engine/changing/plan-change.ts'
 import { isShown } from '../../../engine/changing/sent-back.ts'
 import { type FieldSet, fieldsAmong, type Scalar } from '../../../engine/definition/fields.ts'
 import { type Patch, patchSteps, readPatch } from '../../../engine/definition/input.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { readDate } from '../../../foundation/values/dates.ts'
-import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { orRefusal, StoreFailure } from '../../../foundation/values/failure.ts'
 import { setIn, valueIn } from '../../../foundation/values/json.ts'
 import { remembered } from '../../../foundation/values/remembered.ts'
 import { runInSlices } from '../../../foundation/values/slices.ts'
@@ -46,7 +47,6 @@ export interface NamedCell {
   readonly ids: readonly number[] | null
 }
 
-const none: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
 /** Characters of a value that are shown. */
 const SHOWN_LENGTH_MAX = 200
 /** Stands for a value that nobody is shown. */
@@ -67,7 +67,7 @@ export async function readRow({ store }: Caller, reading: Reading, row: Row): Pr
   const { cells, named, problems } = cellsOf(reading, row, store.currency)
   const { text } = namingOf(resource)
   const typedName = cells.find(({ column }) => column === text)?.text ?? ''
-  const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: none, named }
+  const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: emptyPatch, named }
   if (row.cells.slice(columns.length).some((cell) => cell.trim() !== '')) {
     const problem = `has ${row.cells.length} cells, and the first line has ${columns.length}`
     return { ...given, problems: [['', '', problem]] }
@@ -142,13 +142,8 @@ function ownProblemOf(cell: Cell, references: References): string | null {
 function problemsOf({ resource: { fields }, references }: Reading, cell: Cell, timeZone: string): Problem[] {
   const own = doubtOf(cell) ?? ownProblemOf(cell, references)
   if (own !== null) return [problemIn(cell, own)]
-  try {
-    readPatch(fields, bodyOf([cell]), { mode: 'update', timeZone })
-    return []
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    return [refusedIn(cell, error)]
-  }
+  const read = orRefusal(() => readPatch(fields, bodyOf([cell]), { mode: 'update', timeZone }))
+  return read instanceof StoreFailure ? [refusedIn(cell, read)] : []
 }
 
 function refusedIn(cell: Cell, refusal: StoreFailure): Problem {
@@ -193,13 +188,9 @@ export function readNew(
   record: FileRecord,
 ): FileRecord {
   const fields = headings.other === undefined ? resource.fields : shownFieldsOf(resource)
-  try {
-    const patch = readPatch(fields, bodyOf(record.cells), { mode: 'create', timeZone: store.timeZone })
-    return { ...record, patch }
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    return { ...record, problems: [[error.field, '', withoutSubject(error, error.field)]] }
-  }
+  const patch = orRefusal(() => readPatch(fields, bodyOf(record.cells), { mode: 'create', timeZone: store.timeZone }))
+  if (!(patch instanceof StoreFailure)) return { ...record, patch }
+  return { ...record, problems: [[patch.field, '', withoutSubject(patch, patch.field)]] }
 }
 
 /** The fields of a service without those that nobody is shown. */
@@ -304,12 +295,7 @@ function markOf({ field }: Column, before: string, after: string): [] | [mark: s
 }
 
 /** Whether a value that answers show (`before`) is what was read of an input. */
-export function isSame(
-  { field: { kind } }: Pick<Column, 'field'>,
-  before: Scalar,
-  after: Scalar,
-  timeZone: string,
-): boolean {
+export function isSame({ field: { kind } }: Pick<Column, 'field'>, before: Scalar, after: Scalar, timeZone: string) {
   if (kind === 'text') return withLineFeeds(String(before)) === withLineFeeds(String(after))
   if (kind !== 'date') return Number(before) === Number(after)
   return readDate(String(before), timeZone)?.instant.getTime() === Date.parse(String(after))

@@ -134,10 +134,7 @@ export class References {
     for (const { cell, paths } of read) this.#items.set(`${column.name} ${cell}`, this.#itemsOf(column, paths))
   }
 
-  async #readLevel(
-    column: ListColumn,
-    open: readonly (readonly [key: string, path: readonly string[]])[],
-  ): Promise<void> {
+  async #readLevel(column: ListColumn, open: readonly (readonly [key: string, path: readonly string[]])[]) {
     const above = (path: readonly string[]) =>
       path.length === 1 ? null : this.#referents.get(pathKey(column, path.slice(0, -1)))
     const wanted = open.flatMap(([, path], place) => {

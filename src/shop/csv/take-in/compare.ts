@@ -239,10 +239,7 @@ function hashOf(name: string): string {
   return createHash('sha256').update(name.toLowerCase()).digest('base64url').slice(0, 16)
 }
 
-function contentOf(
-  changed: readonly ChangedCell[],
-  named: ReturnType<typeof changedNames>,
-): Pick<Line, 'body' | 'secret' | 'changes' | 'made'> {
+function contentOf(changed: readonly ChangedCell[], named: ReturnType<typeof changedNames>) {
   const isSecret = ({ cell: { column } }: ChangedCell) => column.field.access === 'wo'
   const cellsOf = (cells: readonly ChangedCell[]) => bodyOf(cells.map(({ cell }) => cell))
   const secrets = changed.filter(isSecret)

@@ -196,11 +196,7 @@ function setOf(names: readonly string[]): string {
 }
 
 /** What a person of the store last said of this set of headings, by heading in lower case; null: nothing. */
-export async function recall(
-  { db, store }: Caller,
-  { service }: Resource,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, string> | null> {
+export async function recall({ db, store }: Caller, { service }: Resource, names: readonly string[]) {
   const key = { storeId: store.id, service, headings: setOf(names) }
   const found = await db.csvMapping.findUnique({ where: { storeId_service_headings: key } })
   return found === null ? null : new Map(Object.entries(found.columns as Record<string, string>))

@@ -6,7 +6,7 @@ import type { Resource } from '../../../engine/definition/resource.ts'
 import { findJson, getRecord } from '../../../engine/reading/read.ts'
 import { type HistoryEntry, listHistory } from '../../../engine/recording/history.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
-import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { orRefusal, StoreFailure } from '../../../foundation/values/failure.ts'
 import { setIn, valueIn } from '../../../foundation/values/json.ts'
 import { shownDate } from '../../../foundation/values/shown-date.ts'
 import { resourceNamed } from '../../registry.ts'
@@ -139,11 +139,7 @@ interface Undo {
 }
 
 /** What puts a change back, by its body and what it replaced. */
-function undoOf(
-  caller: Caller,
-  resource: Resource,
-  { body, before }: { readonly body: object; readonly before: object },
-): Undo {
+function undoOf(caller: Caller, resource: Resource, { body, before }: Pick<MadeLine, 'body' | 'before'>): Undo {
   const { body: plain, adjust } = withoutAdjust(body)
   const patch = patchIn(caller, resource, plain)
   let added = adjust
@@ -168,12 +164,8 @@ function undoOf(
 
 /** Null: the definition reads it otherwise by now, so that nobody knows what was left. */
 function patchIn({ store }: Caller, { fields }: Resource, body: object): Patch | null {
-  try {
-    return readPatch(fields, body, { mode: 'update', timeZone: store.timeZone })
-  } catch (error) {
-    if (error instanceof StoreFailure) return null
-    throw error
-  }
+  const patch = orRefusal(() => readPatch(fields, body, { mode: 'update', timeZone: store.timeZone }))
+  return patch instanceof StoreFailure ? null : patch
 }
 
 function isSameValue({ store }: Caller, column: Column, now: unknown, other: unknown): boolean {

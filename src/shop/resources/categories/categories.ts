@@ -3,7 +3,7 @@ import { categoryKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, list, reference, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
 import { fetchFrom } from '../../pictures/fetches.ts'
-import { changed, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import { changed, imagePath, itemNumber, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import optionSets from '../option-sets.json' with { type: 'json' }
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
@@ -15,6 +15,12 @@ const inCategory = { table: 'ProductCategory', record: 'productId', column: 'cat
 /** A number that means something to the storefront alone. */
 function storefrontCode(label: string, what: string) {
   return integer({ label, description: `${what}, as a code of the storefront. Kept for programs.` })
+}
+
+/** How many columns the storefront has for something. */
+function columns(of: string, what: string) {
+  const description = `The number of columns for ${what}; 0: not set, so that the storefront chooses.`
+  return integer({ label: `Columns of ${of}`, description })
 }
 
 /** Categories (rest-resources §4). The public interface calls the collection Categories, the contract Category. */
@@ -44,10 +50,7 @@ export const categories = defineResource({
       isHtml: true,
       description: 'Text about the category for its page in the storefront, usually HTML.',
     }),
-    CategoryIcon: text(100, {
-      isImage: true,
-      description: 'A small picture of the category: a path below the store’s address, or a whole address.',
-    }),
+    CategoryIcon: imagePath(100, 'A small picture of the category'),
     FetchFrom: fetchFrom('CategoryIcon', 100),
     CategoryMain: boolean({
       label: 'In the main navigation',
@@ -80,21 +83,15 @@ export const categories = defineResource({
       'Sorting of the products',
       'The order in which the storefront lists the products of the category',
     ),
-    SubcategoryColumnsCategorySpecials: integer({
-      label: 'Columns of subcategories',
-      description:
-        'The number of columns for subcategories on the category’s page; 0: not set, so that the storefront chooses.',
-    }),
-    ProductColumnsCategorySpecials: integer({
-      label: 'Columns of featured products',
-      description:
-        'The number of columns for products with CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.',
-    }),
-    ProductColumnsCategoryGeneralItems: integer({
-      label: 'Columns of other products',
-      description:
-        'The number of columns for products without CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.',
-    }),
+    SubcategoryColumnsCategorySpecials: columns('subcategories', 'subcategories on the category’s page'),
+    ProductColumnsCategorySpecials: columns(
+      'featured products',
+      'products with CategorySpecial on the category’s page',
+    ),
+    ProductColumnsCategoryGeneralItems: columns(
+      'other products',
+      'products without CategorySpecial on the category’s page',
+    ),
     ItemsPerPageCategorySpecialItems: integer({
       label: 'Featured products per page',
       description: 'The number of products with CategorySpecial per page of the category in the storefront.',
@@ -151,16 +148,14 @@ export const categories = defineResource({
       'Template of product pages',
       'The template for the pages of the category’s products',
     ),
-    ProductColumnsRelatedProducts: integer({
-      label: 'Columns of related products',
-      description:
-        'The number of columns for the products of RelatedProductList on the pages of the category’s products; 0: not set, so that the storefront chooses.',
-    }),
-    ProductColumnsUpsellProducts: integer({
-      label: 'Columns of up-sell products',
-      description:
-        'The number of columns for the products of UpSellingItemList on the pages of the category’s products; 0: not set, so that the storefront chooses.',
-    }),
+    ProductColumnsRelatedProducts: columns(
+      'related products',
+      'the products of RelatedProductList on the pages of the category’s products',
+    ),
+    ProductColumnsUpsellProducts: columns(
+      'up-sell products',
+      'the products of UpSellingItemList on the pages of the category’s products',
+    ),
     DisplayTypeRelatedItems: storefrontCode(
       'Layout of related products',
       'The layout of related products on the pages of the category’s products',

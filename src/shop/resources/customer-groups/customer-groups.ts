@@ -62,20 +62,13 @@ export const customerGroups = defineResource({
     LastUpdate: lastChange('The time of the last change of the group. Changes to its customers do not count.'),
   },
   filters: { ...changed },
-  subResources: {
-    Customers: { kind: 'related', resource: () => customers, link: inGroup },
-  },
+  subResources: { Customers: { kind: 'related', resource: () => customers, link: inGroup } },
   rules: {
     events: customerGroupKinds,
     isFinalOnceWritten: true,
     referrers: [
       // Clearing would open the group's own products to everybody.
-      {
-        table: 'Product',
-        fields: ['AllowAccessCustomerGroupID'],
-        by: { column: 'accessGroupId' },
-        rule: 'refuse',
-      },
+      { table: 'Product', fields: ['AllowAccessCustomerGroupID'], by: { column: 'accessGroupId' }, rule: 'refuse' },
       { table: 'Customer', fields: ['CustomerGroupID'], by: inGroup, rule: 'clear' },
     ],
   },

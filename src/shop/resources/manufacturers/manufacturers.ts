@@ -4,7 +4,7 @@ import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
 import { LONG_TEXT, text } from '../../../engine/definition/fields.ts'
 import { containing } from '../../../engine/definition/filters.ts'
 import { fetchFrom, queueFetches } from '../../pictures/fetches.ts'
-import { changed, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
+import { changed, imagePath, lastChange, lastEditor, position, recordNumber } from '../common-fields.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 import explains from './explains.json' with { type: 'json' }
 
@@ -24,10 +24,7 @@ export const manufacturers = defineResource({
       required: true,
       description: 'The name of the manufacturer, which its products show. cartAPI refers to manufacturers by it.',
     }),
-    Logo: text(255, {
-      isImage: true,
-      description: 'A picture of the manufacturer’s logo: a path below the store’s address, or a whole address.',
-    }),
+    Logo: imagePath(255, 'A picture of the manufacturer’s logo'),
     FetchFrom: fetchFrom('Logo', 255),
     Sorting: position('the manufacturer among others', 'Lower numbers come first'),
     Header: text(LONG_TEXT, {

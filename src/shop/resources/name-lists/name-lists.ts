@@ -1,8 +1,7 @@
-import type { Caller } from '../../../engine/caller.ts'
 import { defineResource } from '../../../engine/definition/define.ts'
 import { boolean, integer, text } from '../../../engine/definition/fields.ts'
 import type { Change } from '../../../engine/definition/resource.ts'
-import { rowsInTurn } from '../../../foundation/database/client.ts'
+import { rowsInTurn, type StoreReader } from '../../../foundation/database/client.ts'
 import { identifier, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 
@@ -94,20 +93,14 @@ export function tooManyCodes(): StoreFailure {
   })
 }
 
-/** Whose list is read. */
-export interface Reader {
-  readonly db: Caller['db']
-  readonly store: Pick<Caller['store'], 'id'>
-}
-
 /** Returns a list of a store by ascending number, hidden ones too. */
-export function readNames(reader: Reader, name: NameListName): Promise<Code[]> {
+export function readNames(reader: StoreReader, name: NameListName): Promise<Code[]> {
   return readTable(reader, nameLists[name].table)
 }
 
-function readTable({ db, store }: Reader, table: string): Promise<Code[]> {
-  return rowsInTurn<Code>({ db, store })`
-    SELECT "id", "name", "visible" FROM ${identifier(table)} WHERE "storeId" = ${storeId(store)}
+function readTable(reader: StoreReader, table: string): Promise<Code[]> {
+  return rowsInTurn<Code>(reader)`
+    SELECT "id", "name", "visible" FROM ${identifier(table)} WHERE "storeId" = ${storeId(reader.store)}
     ORDER BY "id" LIMIT ${CODES_MAX + 1}`
 }
 
@@ -119,7 +112,7 @@ const columnOf: Readonly<Partial<Record<NameListName, string>>> = {
 }
 
 /** Returns the numbers that the store's returns have, a hundred at most. Each is one look into the index of the column. */
-export async function readUsedNumbers({ db, store }: Reader, name: NameListName): Promise<number[]> {
+export async function readUsedNumbers({ db, store }: StoreReader, name: NameListName): Promise<number[]> {
   const named = columnOf[name]
   if (named === undefined) return []
   const column = identifier(named)

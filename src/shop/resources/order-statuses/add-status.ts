@@ -35,11 +35,7 @@ export const addedStatus = namedObject({
  * 13 on. It is visible and the last one unless the input says otherwise, and its orders hold stock. Refuses (409) more
  * than 500 statuses, an id in use, and the text of another status, ignoring case.
  */
-export async function addOrderStatus(
-  caller: Caller,
-  given: z.output<typeof addedStatus>,
-  actor: Actor,
-): Promise<number> {
+export async function addOrderStatus(caller: Caller, given: z.output<typeof addedStatus>, actor: Actor) {
   const storeId = caller.store.id
   const { StatusText, Visible = true } = given
   let added = 0

@@ -39,11 +39,7 @@ export const changedStatuses = z
  * meaning stay. Refuses an unknown status (404), and two equal texts, ignoring case (409), because cartAPI names
  * statuses by text.
  */
-export async function updateOrderStatuses(
-  caller: Caller,
-  changes: z.output<typeof changedStatuses>,
-  actor: Actor,
-): Promise<void> {
+export async function updateOrderStatuses(caller: Caller, changes: z.output<typeof changedStatuses>, actor: Actor) {
   const storeId = caller.store.id
   const work = async (tx: Transaction) => {
     for (const { OrderStatusID, StatusText, Visible, Sorting } of changes) {

@@ -3,7 +3,7 @@ import type { Actor } from '../../../access/audit/audit.ts'
 import { changeStore } from '../../../access/stores/change-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { insertRows } from '../../../engine/changing/write.ts'
-import { execute, inStoreTransaction, rowsInTurn } from '../../../foundation/database/client.ts'
+import { execute, inStoreTransaction, rowsInTurn, type StoreReader } from '../../../foundation/database/client.ts'
 import { identifier, sql, storeId } from '../../../foundation/database/sql.ts'
 import { countryCodes } from '../../../foundation/texts/countries.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
@@ -101,10 +101,7 @@ export const chargeTableNames = Object.keys(chargeTables) as ChargeTable[]
 type Row<Name extends ChargeTable> = z.output<(typeof chargeTables)[Name]['rows']>[number]
 
 /** The rows of a table: rules by country and state, prices by method, country and from the least on, carriers by name. */
-export async function readTable<Name extends ChargeTable>(
-  caller: Pick<Caller, 'db' | 'store'>,
-  name: Name,
-): Promise<Row<Name>[]> {
+export async function readTable<Name extends ChargeTable>(caller: StoreReader, name: Name): Promise<Row<Name>[]> {
   const { table, order } = chargeTables[name]
   const found = await rowsInTurn<{ row: string }>(caller)`
     SELECT (to_jsonb(t) - 'storeId' - 'id')::text AS "row" FROM ${identifier(table)} t

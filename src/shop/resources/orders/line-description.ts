@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { LONG_TEXT } from '../../../engine/definition/fields.ts'
 import { type Phrase, written } from '../../../foundation/texts/text.ts'
 import { decoded } from '../../../foundation/values/html-entities.ts'
 import { textOfHtml } from '../../../foundation/values/html-text.ts'
+import { cachedFormatters } from '../../../foundation/values/shown-date.ts'
 import { exact, rounded, sum, toNumber } from './amounts.ts'
 import type { Choice } from './choose-options.ts'
 import { type OptionSet, optionIdsIn, type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
@@ -108,17 +108,10 @@ function linkTo(name: string): string {
  * At least two decimals, and four for a price finer than cents. Without separators of thousands and with the bare sign of
  * the currency, because clients look for digits behind it.
  */
-const priceFormats = new LRUCache<string, Intl.NumberFormat>({
-  max: 200,
-  memoMethod: (currency) =>
-    new Intl.NumberFormat('en-US', {
-      style: 'currency',
-      currency,
-      currencyDisplay: 'narrowSymbol',
-      useGrouping: false,
-      minimumFractionDigits: 2,
-      maximumFractionDigits: 4,
-    }),
+const priceFormats = cachedFormatters((currency) => {
+  const decimals = { minimumFractionDigits: 2, maximumFractionDigits: 4 }
+  const sign = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
+  return new Intl.NumberFormat('en-US', { ...sign, ...decimals, useGrouping: false })
 })
 
 function priceText(price: bigint, currency: string): string {

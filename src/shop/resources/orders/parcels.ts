@@ -1,4 +1,4 @@
-import type { Caller } from '../../../engine/caller.ts'
+import type { StoreReader } from '../../../foundation/database/client.ts'
 import { readDate } from '../../../foundation/values/dates.ts'
 import type { OrderRecord } from './orders.ts'
 import { hasLeft } from './statuses.ts'
@@ -19,11 +19,7 @@ export interface Parcel<Line = unknown> {
 export type Departures = ReadonlyMap<number, number>
 
 /** The parcels of an order, as `parcelsOf` returns them. */
-export async function readParcels<Line>(
-  caller: Pick<Caller, 'db' | 'store'>,
-  order: OrderRecord,
-  lines: readonly Line[],
-): Promise<Parcel<Line>[]> {
+export async function readParcels<Line>(caller: StoreReader, order: OrderRecord, lines: readonly Line[]) {
   return parcelsOf(order, lines, await readDepartures(caller, [order]))
 }
 
@@ -61,16 +57,13 @@ function dividedParcels<Line>(
 /** The numbers of the parcels by their shipments. */
 export type ParcelNumbers = ReadonlyMap<number, number>
 
-export async function readParcelNumbers(caller: Caller, order: OrderRecord): Promise<ParcelNumbers> {
+export async function readParcelNumbers(caller: StoreReader, order: OrderRecord): Promise<ParcelNumbers> {
   const parcels = await readParcels(caller, order, [])
   return new Map(parcels.flatMap(({ shipment, number }) => (shipment ? [[shipment.ShipmentID, number]] : [])))
 }
 
 /** Reads in which order the shipments of these orders left. Those of one day are told apart by it alone. */
-export async function readDepartures(
-  { db, store }: Pick<Caller, 'db' | 'store'>,
-  orders: readonly OrderRecord[],
-): Promise<Departures> {
+export async function readDepartures({ db, store }: StoreReader, orders: readonly OrderRecord[]): Promise<Departures> {
   const several = orders.filter((order) => order.ShipmentList.filter(isAway).length > 1)
   if (several.length === 0) return new Map()
   const rows = await db.orderShipment.findMany({

@@ -34,19 +34,12 @@ type RefundItem = RecordOf<typeof refundItemList>
 
 /** Returns what a transaction says that it refunds. */
 function meaningIn({ details }: Row) {
-  const members = details as Partial<{
-    RMAID: number
+  const members = details as Partial<Record<'RMAID' | 'RefundShippingAmount' | 'RefundTaxAmount', number>> & {
     /** As stored: default values are omitted. */
-    RefundItemList: (Pick<RefundItem, 'ItemIndexID'> & Partial<RefundItem>)[]
-    RefundShippingAmount: number
-    RefundTaxAmount: number
-  }>
-  const {
-    RMAID: rmaId = 0,
-    RefundItemList = [],
-    RefundShippingAmount: shipping = 0,
-    RefundTaxAmount: tax = 0,
-  } = members
+    RefundItemList?: (Pick<RefundItem, 'ItemIndexID'> & Partial<RefundItem>)[]
+  }
+  const { RMAID: rmaId = 0, RefundShippingAmount: shipping = 0, RefundTaxAmount: tax = 0 } = members
+  const { RefundItemList = [] } = members
   const items = RefundItemList.map((item): RefundItem => ({ RefundQuantity: 0, RefundAmount: 0, ...item }))
   return { rmaId, items, shipping, tax }
 }

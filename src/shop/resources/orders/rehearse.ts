@@ -52,12 +52,7 @@ async function lastMovement({ db }: Caller): Promise<string> {
   return row?.last ?? '0'
 }
 
-async function effectsSince(
-  { db, store }: Caller,
-  last: string,
-  orderId: number,
-  productIds: readonly number[],
-): Promise<StockEffect[]> {
+async function effectsSince({ db, store }: Caller, last: string, orderId: number, productIds: readonly number[]) {
   const rows = await queryRows<StockEffect & { suffix: string }>(db)`
     SELECT p."sku", p."name", coalesce(a."suffix", '') AS "suffix", m."quantity"::float8 AS "quantity", m."stockAfter"::float8 AS "stockAfter"
     FROM "StockMovement" m

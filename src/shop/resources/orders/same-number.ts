@@ -8,11 +8,7 @@ type Sharers = Parameters<NonNullable<WorthALook['sharers']>>
  * The order that has the invoice number of each of these too, by id: of orders as they are stored, but for what they give. 0 is no number,
  * and prefixes ignore case.
  */
-export async function sharersOf(
-  { db, store }: Sharers[0],
-  records: Sharers[1],
-  seen: Map<string, number> = new Map(),
-): Promise<Map<number, number>> {
+export async function sharersOf({ db, store }: Sharers[0], records: Sharers[1], seen = new Map<string, number>()) {
   const rows = await queryRows<{ id: number; number: string; other: number | null }>(db)`
     SELECT n."id", concat(n."number", ' ', n."prefix") AS "number", (
       SELECT min(o."id") FROM "Order" o WHERE o."storeId" = ${store.id}::int AND o."invoiceNumber" = n."number"

@@ -68,7 +68,7 @@ export async function shipGoods(
         OrderItemList: lines.flatMap((line) => divided(line, leaves(line))),
       }
   const statusId = isWhole && othersLeft ? statusShipped : statusPartial
-  await change(caller, orderId, { statusId }, goods, precondition)
+  await change(caller, orderId, { columns: { statusId }, lists: goods }, precondition)
 }
 
 /**
@@ -86,7 +86,8 @@ export async function changeConsignment(
   const left = shipments.filter((one) => (one === shipment ? leaves : isShipped(one)))
   const partly = left.length > 0 ? statusPartial : statusProcessing
   const statusId = left.length === shipments.length ? statusShipped : partly
-  await change(caller, orderId, { statusId }, { ShipmentList: replaced(shipments, shipment, given) }, precondition)
+  const lists = { ShipmentList: replaced(shipments, shipment, given) }
+  await change(caller, orderId, { columns: { statusId }, lists }, precondition)
 }
 
 async function readShipment(caller: Caller, orderId: number, shipmentId: number) {
@@ -101,14 +102,8 @@ async function readShipment(caller: Caller, orderId: number, shipmentId: number)
   return { shipments, shipment, lines, linesOf }
 }
 
-function change(
-  caller: Caller,
-  id: number,
-  columns: Patch['columns'],
-  lists: Patch['lists'],
-  precondition: Precondition,
-): Promise<unknown> {
-  const patch = { ...emptyPatch, columns, lists }
+function change(caller: Caller, id: number, changed: Pick<Patch, 'columns' | 'lists'>, precondition: Precondition) {
+  const patch = { ...emptyPatch, ...changed }
   return changeRecord(caller, orders, { kind: 'patch', id, patch }, { precondition })
 }
 
@@ -131,12 +126,8 @@ function replaced(shipments: readonly Row[], shipment: Row, given: Given): Patch
 
 /** A new shipment to the same address. The first one keeps what shipping costs. */
 function copyOf(shipment: Row, { weight, columns, details }: Given & { weight: number }): Patch {
-  const columnsGiven = { ...columns, weight, cost: 0, number: 0 }
-  return {
-    ...emptyPatch,
-    columns: columnsGiven,
-    details: { ...(shipment.details as Document), ...details, ShipmentTax: 0 },
-  }
+  const shown = { ...(shipment.details as Document), ...details, ShipmentTax: 0 }
+  return { ...emptyPatch, columns: { ...columns, weight, cost: 0, number: 0 }, details: shown }
 }
 
 /** A line of which this quantity moves into the new shipment, with all that it says. */

@@ -15,11 +15,7 @@ const SUFFIX_LENGTH_MAX = 50
 const TRIED_MAX = 20_000
 
 /** Returns the combinations that could exist and do not, at most `max`, and whether there are more. */
-export function missingCombinations(
-  sets: readonly OptionSet[],
-  codes: readonly string[],
-  max: number,
-): { missing: Combination[]; isMore: boolean } {
+export function missingCombinations(sets: readonly OptionSet[], codes: readonly string[], max: number) {
   const existing = new Set(codes.map(keyOf))
   const missing: Combination[] = []
   let tried = 0

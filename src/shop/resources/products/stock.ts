@@ -82,11 +82,7 @@ export async function moveStocks(
   return moved
 }
 
-async function moveStock(
-  caller: Caller,
-  products: Resource,
-  move: Exclude<StockMove, { mode: 'written' }>,
-): Promise<MovedStock | null> {
+async function moveStock(caller: Caller, products: Resource, move: Exclude<StockMove, { mode: 'written' }>) {
   const { db, store, actor, now } = caller
   const { productId, optionCode, quantity, mode, cause, orderId = null, note = '' } = move
   const { onlyIfEnough = false, isWhole = false } = move

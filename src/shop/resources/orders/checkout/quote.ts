@@ -134,10 +134,6 @@ function isInStock({ quantity, patch: { columns } }: OrderLine): boolean {
   return exact(Number(columns.unitStock)) >= exact(quantity)
 }
 
-function canBePlaced(line: OrderLine): boolean {
-  return isInStock(line) || takesBackOrders(line.product)
-}
-
 function quoted(line: OrderLine, isStockTold: boolean): Line {
   const { product, quantity, amount, patch } = line
   const { columns, details } = patch
@@ -150,7 +146,7 @@ function quoted(line: OrderLine, isStockTold: boolean): Line {
     ItemOptionPrice: Number(columns.optionPrice),
     ItemAmount: toNumber(amount),
     InStock: isInStock(line),
-    CanBePlaced: canBePlaced(line),
+    CanBePlaced: isInStock(line) || takesBackOrders(product),
     ItemAvailability: String(details.ItemAvailability),
     ...(isStockTold && { ItemUnitStock: Math.max(Number(columns.unitStock), 0) }),
   }
