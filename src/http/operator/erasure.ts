@@ -19,24 +19,27 @@ const numbers = z.array(id)
 
 type Each<List extends keyof PersonData> = Extract<PersonData[List], readonly unknown[]>[number]
 
-const note = record<Each<'notes'>>('PersonNote')({ Text: z.string(), DateWritten: time })
+const note = record<Each<'notes'>>('PersonNote')({
+  Text: z.string().describe('The note.'),
+  DateWritten: time.describe('When somebody of the shop wrote it.'),
+})
 const mail = record<Each<'mails'>>('PersonMail')({
-  Recipient: z.string(),
-  Subject: z.string(),
-  State: z.string(),
-  DateCreated: time,
-  DateSent: time.nullable(),
+  Recipient: z.string().describe('The address to which it was written.'),
+  Subject: z.string().describe('The subject as it was sent.'),
+  State: z.string().describe('`sent`, `waiting`, or why it was not sent.'),
+  DateCreated: time.describe('When it was written.'),
+  DateSent: time.nullable().describe('When it was sent. Null: it was not.'),
 })
 const signIn = record<Each<'signIns'>>('PersonSignIn')({
-  DateCreated: time,
-  DateSeen: time,
-  Address: z.string(),
-  UserAgent: z.string(),
+  DateCreated: time.describe('When the person signed in.'),
+  DateSeen: time.describe('The last request from that browser, exact to a minute.'),
+  Address: z.string().describe('The IP address of the sign-in.'),
+  UserAgent: z.string().describe('What the browser says of itself.'),
 })
 const reader = record<Each<'applications'>>('PersonReader')({
-  Name: z.string(),
-  DateCreated: time,
-  Reads: z.array(z.string()),
+  Name: z.string().describe('What the developer calls it.'),
+  DateCreated: time.describe('Since when the store uses it.'),
+  Reads: z.array(z.string()).describe('The services of which it may read records.'),
 })
 
 const personData = record<PersonData>('PersonData')({
@@ -181,7 +184,7 @@ const whatGoes =
 export const erasureRoutes = [
   operatorRoute('GET /admin/stores/:id/customers/:customerId/data', {
     ...ofOwner,
-    ids: { id: 'The store.', customerId: 'The customer.' },
+    ids: { id: 'The store.', customerId: 'The customer, by its CustomerID.' },
     id: 'readPerson',
     summary: 'Read what is stored of a customer',
     description:
@@ -201,7 +204,7 @@ export const erasureRoutes = [
   }),
   operatorRoute('POST /admin/stores/:id/customers/:customerId/erase', {
     ...erases,
-    ids: { id: 'The store.', customerId: 'The customer.' },
+    ids: { id: 'The store.', customerId: 'The customer, by its CustomerID.' },
     id: 'erasePerson',
     summary: 'Erase a customer',
     description: `${whatGoes} Webhooks hear of it as \`Customer Erased\`.`,
@@ -223,10 +226,18 @@ export const erasureRoutes = [
     description:
       'Queues the erasure of all customers without an order for so many whole years, at least the bookkeeping years of the store: the background erases one after another, and `GET …/erasures` says who waits.',
     query: namedObject(dryQuery),
-    body: jsonBody(namedObject({ Years: years.describe('The whole years.'), Confirm }), {
-      Years: 12,
-      Confirm: '4a1c…',
-    }),
+    body: jsonBody(
+      namedObject({
+        Years: years.describe(
+          'For how many whole years they have placed no order: at least the bookkeeping years of the store.',
+        ),
+        Confirm,
+      }),
+      {
+        Years: 12,
+        Confirm: '4a1c…',
+      },
+    ),
     answers: { 200: one('Who is erased, or would be.', idle) },
     run: async ({ request, ids, query, body, pending }, services: PersonServices) => {
       const erasing = { ...(await storeCaller(request, services, ids.id)), secrets: services.secrets }

@@ -23,7 +23,7 @@ test('every table with a claim has a lease', () => {
   const tables = [...columns].filter(([, names]) => names.includes('claim') || names.includes('process'))
   const leased = new Set<string | undefined>(Object.values(leases).map(({ table }) => table))
   expect(tables.map(([table]) => table).filter((table) => !leased.has(table))).toEqual([])
-  expect(tables).toHaveLength(6)
+  expect(tables).toHaveLength(7)
 })
 
 test('an attempt to send a mail ends within its lease', () => {
