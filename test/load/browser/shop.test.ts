@@ -37,6 +37,7 @@ const pages = {
     ...under('/admin/webhooks', 'new {webhookId} {webhookId}/delete {pausedWebhookId}'),
     ...under('/admin/webhooks', '{webhookId}/deliveries/{deliveryId}'),
     ...under('/admin/settings', 'order-statuses payment-methods returns documents carriers taxes shipping mails privacy'),
+    ...under('/admin/settings/privacy', 'person?customerId=2 erase?customerId=2 idle?Years=10'),
     ...under('/admin/payments', 'closing'),
   ],
   reader: ['/admin/orders/1', '/admin/products/2'],
