@@ -41,7 +41,7 @@ test('an owner reads, prints and erases a person in either language, and sees af
     expect(letter).toContain(text)
   expect(letter).not.toContain('7.25')
   expect(await body(`${home}/person?orderId=${orderId}`, owner, german)).toContain('Daten von Byron')
-  const file = await owner.call('GET', /href="(\/admin\/stores[^"]*)"/.exec(letter)?.[1] ?? '')
+  const file = await owner.open(/href="(\/admin\/stores[^"]*)"/.exec(letter)?.[1] ?? '')
   expect(file.headers['content-disposition']).toContain('attachment')
   expect(file.json().Orders[0].BillingAddress).toBe('12 Engine Row')
 
