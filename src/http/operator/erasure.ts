@@ -9,7 +9,7 @@ import type { PersonNamed } from '../../shop/erasure/person.ts'
 import { takeOut } from '../../shop/erasure/remains.ts'
 import { findIdle, type Idle, queueIdle } from '../../shop/erasure/rule.ts'
 import { years } from '../../shop/erasure/settings.ts'
-import { actorOf, type CallerServices, storeCaller } from '../html/request.ts'
+import { actorOf, type CallerServices, storeCaller, wantsHtml } from '../html/request.ts'
 import { id, ofOwner, operatorRoute, time } from '../html/route-groups.ts'
 import { type JsonCall, jsonBody, many, one, record } from '../server/json/json-routes.ts'
 import { pageQuery, wholeNumber } from '../server/json/parameters.ts'
@@ -134,7 +134,7 @@ type DataCall = Pick<JsonCall<'id', unknown, unknown, PersonData>, 'request' | '
 /** Browsers keep it as a file. */
 async function dataOf({ request, reply }: DataCall, services: PersonServices, storeId: number, named: PersonNamed) {
   const person = await takeOut(await storeCaller(request, services, storeId), named, actorOf(request))
-  reply.header('content-disposition', 'attachment; filename="person.json"')
+  if (wantsHtml(request)) reply.header('content-disposition', 'attachment; filename="person.json"')
   return person
 }
 

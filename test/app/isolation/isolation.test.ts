@@ -446,6 +446,7 @@ GET /developers/prove  POST /developers/prove  POST /developers/prove/passkey  P
 GET /developers/sign-in/factor  POST /developers/sign-in/factor  POST /developers/sign-in/factor/passkey  POST /developers/sign-in/factor/passkey/options  POST /developers/sign-in/passkey  POST /developers/sign-in/passkey/options
 GET /admin/people/security  POST /admin/people/security
 GET /developers/test-stores  POST /developers/test-stores  GET /developers/inboxes  POST /developers/inboxes
+GET /admin/settings/privacy  POST /admin/settings/privacy  GET /admin/settings/privacy/erase  POST /admin/settings/privacy/erase  GET /admin/settings/privacy/idle  POST /admin/settings/privacy/idle  GET /admin/settings/privacy/person
 GET /admin/switches  PUT /admin/switches  GET /admin/mails
 `
   .trim()

@@ -38,6 +38,7 @@ const pages = {
     ...under('/admin/webhooks', '{webhookId}/deliveries/{deliveryId}'),
     ...under('/admin/settings', 'order-statuses payment-methods returns documents carriers taxes shipping mails privacy close'),
     ...under('/admin/payments', 'closing'),
+    ...under('/admin/settings/privacy', 'person?customerId=2 erase?customerId=2 idle?Years=10'),
   ],
   reader: ['/admin/orders/1', '/admin/products/2'],
   newcomer: ['/admin', '/admin/products', '/admin/webhooks'],

@@ -122,6 +122,25 @@ test('the operator’s routes and those of the process answer as the document sa
   await send('POST', `/admin/stores/${Id}/pictures`, 400, { body: {} })
   await send('POST', '/admin/stores/999999/pictures', 404, { body: wanted })
 
+  await send('POST', `/admin/stores/${Id}/import`, 200, {
+    body: '{"service":"Customers","record":{"CustomerID":7,"Email":"asks@shop.example"}}\n',
+    headers: { 'content-type': 'application/x-ndjson' },
+  })
+  const customers = `/admin/stores/${Id}/customers`
+  await send('GET', `${customers}/7/data`, 200)
+  await send('GET', `${customers}/8/data`, 404)
+  await send('GET', `/admin/stores/${Id}/guests/data?email=asks@shop.example`, 200)
+  await send('GET', `/admin/stores/${Id}/guests/data`, 400)
+  const { Confirm } = (await send('POST', `${customers}/7/erase?dry=true`, 200)).json()
+  await send('POST', `${customers}/7/erase`, 400)
+  await send('POST', `${customers}/7/erase`, 409, { body: { Confirm: 'another' } })
+  await send('POST', `${customers}/7/erase`, 200, { body: { Confirm } })
+  await send('POST', `/admin/stores/${Id}/guests/erase?order=1&dry=true`, 404)
+  const idle = (await send('POST', `${customers}/erase?dry=true`, 200, { body: { Years: 10 } })).json()
+  await send('POST', `${customers}/erase`, 400, { body: { Years: 9, Confirm: idle.Confirm } })
+  await send('POST', `${customers}/erase`, 200, { body: { Years: 10, Confirm: idle.Confirm } })
+  await send('GET', `/admin/stores/${Id}/erasures`, 200)
+
   for (const url of ['/healthz', '/readyz', '/metrics', '/records.xsd', '/openapi.json']) await send('GET', url, 200)
 })
 
