@@ -147,12 +147,6 @@ export function merchantOf(request: FastifyRequest) {
   return personOf(request, 'merchant')
 }
 
-/** Throws (403) for somebody of a store who is not its owner. */
-export function requireOwner({ person }: FastifyRequest): void {
-  if (person === null || (person.kind === 'merchant' && person.role === 'owner')) return
-  throw new StoreFailure('forbidden', 'Only an owner of the store may do this')
-}
-
 /** Returns the principal of the request. Only for routes that require one. */
 export function actorOf({ actor, routeOptions }: FastifyRequest): Actor {
   if (actor === null) throw new Error(`${routeOptions.url} is open to anyone`)

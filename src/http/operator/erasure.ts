@@ -184,7 +184,7 @@ const whatGoes =
 export const erasureRoutes = [
   operatorRoute('GET /admin/stores/:id/customers/:customerId/data', {
     ...ofOwner,
-    ids: { id: 'The store.', customerId: 'The customer, by its CustomerID.' },
+    ids: { id: 'The store.', customerId: 'Whose data is read, by the CustomerID.' },
     id: 'readPerson',
     summary: 'Read what is stored of a customer',
     description:
@@ -204,7 +204,7 @@ export const erasureRoutes = [
   }),
   operatorRoute('POST /admin/stores/:id/customers/:customerId/erase', {
     ...erases,
-    ids: { id: 'The store.', customerId: 'The customer, by its CustomerID.' },
+    ids: { id: 'The store.', customerId: 'Who is erased, by the CustomerID.' },
     id: 'erasePerson',
     summary: 'Erase a customer',
     description: `${whatGoes} Webhooks hear of it as \`Customer Erased\`.`,

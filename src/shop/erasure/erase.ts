@@ -195,9 +195,9 @@ async function keepAddresses(erasing: Erasing, { Orders }: Records): Promise<voi
       .plus({ years: years + 1 })
       .startOf('year')
       .toJSDate()
-    const billing = Object.entries(order).filter(
-      ([name]) => name.startsWith('Billing') && (isErased(`Orders.${name}`) || name === 'BillingCountry'),
-    )
+    // Name and address alone, with the country, which stays in the order too.
+    const isKept = (name: string) => /^Billing(?!Email|Phone)/.test(name) && isErased(`Orders.${name}`)
+    const billing = Object.entries(order).filter(([name]) => isKept(name) || name === 'BillingCountry')
     if (until > erasing.now()) {
       const data = { storeId: store.id, orderId, address: Object.fromEntries(billing), until }
       await db.invoiceAddress.createMany({ data: [data], skipDuplicates: true })

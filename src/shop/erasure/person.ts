@@ -30,6 +30,8 @@ export interface Person {
   readonly words: Words
 }
 
+const PHONE_DIGITS_MIN = 5
+
 /** Records of a service that one person may have. */
 const RECORDS_MAX = 2_000
 
@@ -96,8 +98,12 @@ async function findOrders(caller: Caller, named: PersonNamed) {
     if (found !== undefined) return ofCustomer(found)
     return { customerId: null, email, orders: someOf(await byEmail(email), 'email') }
   }
-  const digits = sql`regexp_replace("details"->>'BillingPhoneNumber', '\\D', '', 'g')`
-  const orders = await ofGuests(sql`${digits} = ${named.phone.replace(/\D/g, '')}`)
+  const digits = named.phone.replace(/\D/g, '')
+  if (digits.length < PHONE_DIGITS_MIN) {
+    const message = `phone must be a telephone number with at least ${PHONE_DIGITS_MIN} digits`
+    throw new StoreFailure('invalid-value', message, { field: 'phone' })
+  }
+  const orders = await ofGuests(sql`regexp_replace("details"->>'BillingPhoneNumber', '\\D', '', 'g') = ${digits}`)
   return { customerId: null, email: '', orders: someOf(orders, 'phone') }
 }
 

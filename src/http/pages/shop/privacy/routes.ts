@@ -9,8 +9,8 @@ import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type CallerServices, requireOwner, textIn } from '../../../html/request.ts'
+import { ownerPages } from '../../../html/page-routes.ts'
+import { actorOf, type CallerServices, textIn } from '../../../html/request.ts'
 import { pageQuery } from '../../../server/json/parameters.ts'
 import { storePages } from '../../frame/pages.ts'
 import type { PageRequest, Sent } from '../../frame/request.ts'
@@ -31,18 +31,11 @@ export interface PrivacyServices extends CallerServices, Pick<ErasureServices, '
 
 /** Adds the pages of what is stored of a person: to read and print it, to erase it, and what was erased. They are for owners. */
 export function privacyPages(app: FastifyInstance, services: PrivacyServices): void {
-  const { page, pair } = storePages(adminPages(app, ['People', 'write']).proved, services)
-  const owned =
-    <Asked extends PageRequest, Result>(answer: (asked: Asked, reply: FastifyReply) => Result) =>
-    (asked: Asked, reply: FastifyReply): Result => {
-      requireOwner(reply.request)
-      return answer(asked, reply)
-    }
-  const erase = (asked: Sent<PageRequest>, reply: FastifyReply) => erasePersonOf(asked, reply, services)
-  pair(home, owned(privacyPage), owned(saveSettings))
-  page(`${home}/person`, owned(personPage))
-  pair(`${home}/erase`, owned(erasePage), owned(erase))
-  pair(`${home}/idle`, owned(idlePage), owned(eraseIdle))
+  const { page, pair } = storePages(ownerPages(app), services)
+  pair(home, privacyPage, saveSettings)
+  page(`${home}/person`, personPage)
+  pair(`${home}/erase`, erasePage, (asked, reply) => erasePersonOf(asked, reply, services))
+  pair(`${home}/idle`, idlePage, eraseIdle)
 }
 
 /** Finds a person, lists who was erased, and has what the store keeps. */
