@@ -127,10 +127,7 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
   parts.add('the file of erasures', erasedIds)
   parts.add('the erasures', createErasures({ ...background, url: directUrl, config }))
   const buckets = parts.add('the shared rate limits', new SharedBuckets({ db, now, log }))
-  const app = buildApp({
-    ...basis,
-    ...database,
-    config,
+  const made = {
     authenticator,
     callLog,
     csvImports,
@@ -138,8 +135,8 @@ async function start(config: Config, logging: Logging, parts: Shutdown): Promise
     outbound,
     throttle: createThrottle(now, buckets),
     metrics,
-    isStopping: parts.isRequested,
-  })
+  }
+  const app = buildApp({ ...basis, ...database, config, ...made, isStopping: parts.isRequested })
   parts.add('the server', webServer(app, config, { log, drain: parts.drain }))
   await parts.start()
   say(welcome(config, sandbox, database.hasStore || sandbox !== null, process.stdout.isTTY))

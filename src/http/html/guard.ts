@@ -1,5 +1,5 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Throttle } from '../../access/applications/limits/throttle.ts'
 import type { Actor } from '../../access/audit/audit.ts'
 import { WAIT_SECONDS } from '../../access/people/factors/challenges.ts'
@@ -79,13 +79,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   const plainHttpOf = plainHttpOfPages(config)
   app.decorate('sessionCookies', sessionCookies(config.publicUrl))
   for (const [name, value] of Object.entries(nobody)) app.decorateRequest(name, value)
-  app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
-    const isUnclear = config.roles.includes('merchant') && config.needs === undefined
-    if (isUnclear)
-      throw new Error(`${method} ${url} has no needs: nobody has said which of a store's people may use it`)
-  })
-
+  app.addHook('onRoute', requireRoles)
   app.addHook('onRequest', admit)
   app.decorate('admitAgain', async (request, reply) => {
     if (request.hasWaited) await admit(Object.assign(request, nobody), reply)
@@ -129,6 +123,12 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
     askFirst(request, { ...config, at: services.now() })
   }
+}
+
+function requireRoles({ method, url, config }: RouteOptions): void {
+  if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
+  const isUnclear = config.roles.includes('merchant') && config.needs === undefined
+  if (isUnclear) throw new Error(`${method} ${url} has no needs: nobody has said which of a store's people may use it`)
 }
 
 /** Throws (409) where the operator would change something of a closed store. */

@@ -98,13 +98,16 @@ async function findOrders(caller: Caller, named: PersonNamed) {
     if (found !== undefined) return ofCustomer(found)
     return { customerId: null, email, orders: someOf(await byEmail(email), 'email') }
   }
-  const digits = named.phone.replace(/\D/g, '')
-  if (digits.length < PHONE_DIGITS_MIN) {
-    const message = `phone must be a telephone number with at least ${PHONE_DIGITS_MIN} digits`
-    throw new StoreFailure('invalid-value', message, { field: 'phone' })
-  }
+  const digits = digitsOf(named.phone)
   const orders = await ofGuests(sql`regexp_replace("details"->>'BillingPhoneNumber', '\\D', '', 'g') = ${digits}`)
   return { customerId: null, email: '', orders: someOf(orders, 'phone') }
+}
+
+function digitsOf(phone: string): string {
+  const digits = phone.replace(/\D/g, '')
+  if (digits.length >= PHONE_DIGITS_MIN) return digits
+  const message = `phone must be a telephone number with at least ${PHONE_DIGITS_MIN} digits`
+  throw new StoreFailure('invalid-value', message, { field: 'phone' })
 }
 
 function someOf(orders: number[], field: string): number[] {

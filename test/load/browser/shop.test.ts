@@ -36,7 +36,10 @@ const pages = {
     ...under('/admin/modules', 'cartapi'),
     ...under('/admin/webhooks', 'new {webhookId} {webhookId}/delete {pausedWebhookId}'),
     ...under('/admin/webhooks', '{webhookId}/deliveries/{deliveryId}'),
-    ...under('/admin/settings', 'order-statuses payment-methods returns documents carriers taxes shipping mails privacy close'),
+    ...under(
+      '/admin/settings',
+      'order-statuses payment-methods returns documents carriers taxes shipping mails privacy close',
+    ),
     ...under('/admin/payments', 'closing'),
     ...under('/admin/settings/privacy', 'person?customerId=2 erase?customerId=2 idle?Years=10'),
   ],

@@ -66,14 +66,15 @@ export async function saveNotes(asked: Sent<OrderRequest>): Promise<string> {
   return `/admin/orders/${id}?notice=notes-saved`
 }
 
+const statusIds = { unpaid: statusUnpaid, new: statusNew, shipped: statusShipped }
+
 /** Shows an order, with its status and notes. */
 export async function orderPage({ caller, id, record: order, typed, writing }: OrderRequest): Promise<HtmlPage> {
-  const [statuses, returned, sharers, erasedAt, [kept]] = await Promise.all([
+  const [statuses, returned, sharers, erasure] = await Promise.all([
     listStatusNames(caller.db, caller.store.id),
     mayRead(caller.privileges, rma) ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
     sharersOf(caller, [{ id }]),
-    readErasedAt(caller, 'Orders', id),
-    readKeptAddresses(caller, [id]),
+    erasureOf(caller, id, writing),
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
@@ -89,12 +90,10 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
   const toShip = waiting.flatMap(({ shipment }) => shipment?.ShipmentID ?? [])
-  const { InternalComments, ExternalComments } = order
-  const stored = { OrderStatusID: String(order.OrderStatusID), InternalComments, ExternalComments }
   return {
     template: '/pages/shop/orders/order',
     title: t('Order {number}', { number: invoiceOf(order) }),
-    values: { ...stored, ...typed },
+    values: { ...storedIn(order), ...typed },
     data: {
       order,
       sameNumber: sharers.get(id),
@@ -109,17 +108,26 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       // Without its shipments, an order has the address of its customer alone.
       hasAddress: order.ShipmentList.length > 0 || mayRead(caller.privileges, customers),
       customer: customerOf(order, parcels, writing),
-      erasedAt,
-      kept: keptIn(caller, kept, writing),
+      ...erasure,
       payments,
       returned,
       statuses,
       statusText,
       stockWords: stockWords(order.OrderStatusID, statusText),
-      statusIds: { unpaid: statusUnpaid, new: statusNew, shipped: statusShipped },
+      statusIds,
       timeline: await timelineOf(caller, { orderId: id, parcels, payments, returned, statusText }),
     },
   }
+}
+
+function storedIn({ OrderStatusID, InternalComments, ExternalComments }: OrderRecord) {
+  return { OrderStatusID: String(OrderStatusID), InternalComments, ExternalComments }
+}
+
+/** When the person of an order was erased, and the address that is kept. */
+async function erasureOf(caller: Caller, id: number, writing: Format) {
+  const [erasedAt, [kept]] = await Promise.all([readErasedAt(caller, 'Orders', id), readKeptAddresses(caller, [id])])
+  return { erasedAt, kept: keptIn(caller, kept, writing) }
 }
 
 /** What took off the discount: the names of promotions, with the code of a coupon. */
