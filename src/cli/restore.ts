@@ -75,13 +75,7 @@ async function findErased(file: string, given: string | undefined, { backupDir }
 /** Makes the erasures that wait for their turn. Returns how many. What a kill leaves, the server makes. */
 async function eraseAgain(url: string, config: Config, secrets: Secrets): Promise<number> {
   const db = connect(url, { limits: backgroundLimits, isPreparing: config.databasePreparedStatements })
-  const services = {
-    db,
-    secrets,
-    files: openFiles(config),
-    hasArchive: config.archiveDir !== null,
-    now: () => new Date(),
-  }
+  const services = { db, secrets, config, files: openFiles(config), now: () => new Date() }
   try {
     const where = { erasedAt: null, records: { some: {} } }
     const waiting = await db.erasure.findMany({ where, select: { storeId: true, id: true }, orderBy: { id: 'asc' } })

@@ -231,7 +231,7 @@ function isOfDocument(fields: FieldSet, { details, lists }: Patch): boolean {
 }
 
 /** Never lowers LastUpdate, even if clocks differ: clients that ask for recent changes would miss the record. */
-function stampsBehind(row: Row, caller: Caller): Row {
+export function stampsBehind(row: Row, caller: Caller): Row {
   const now = Math.max(caller.now().getTime(), Date.parse(String(row.updatedAt ?? 0)))
   return stamps(row, caller, new Date(now))
 }

@@ -122,9 +122,7 @@ function guestNamed({ email, phone, order }: z.output<ReturnType<typeof namedObj
   throw new StoreFailure('missing-field', 'Name the guest by email, phone or order', { field: 'email' })
 }
 
-export interface PersonServices extends CallerServices, Pick<ErasureServices, 'files'> {
-  readonly config: { readonly archiveDir: string | null }
-}
+export type PersonServices = CallerServices & ErasureServices
 
 const Confirm = text(100).optional().describe('What the dry run answered. A dry run takes none.')
 const confirmation = jsonBody(namedObject({ Confirm }), { Confirm: '4a1c…' }, { isOptional: true })
@@ -145,10 +143,9 @@ type EraseCall = Pick<
 
 async function erase(call: EraseCall, services: PersonServices, storeId: number, named: PersonNamed): Promise<Erased> {
   const { request, query, body, pending } = call
-  const { files, config, secrets } = services
-  const erasing = { ...(await storeCaller(request, services, storeId)), secrets }
+  const erasing = { ...(await storeCaller(request, services, storeId)), secrets: services.secrets }
   if (query.dry === 'true') return rehearseErasure(erasing, named)
-  return erasePerson(erasing, { files, hasArchive: config.archiveDir !== null }, named, {
+  return erasePerson(erasing, services, named, {
     confirm: confirmIn(body()),
     actor: actorOf(request),
     remember: pending((done: Erased) => done),

@@ -17,11 +17,10 @@ import { eraseWaiting, type WaitingServices } from '../../shop/erasure/waiting.t
 import { Words } from '../../shop/erasure/words.ts'
 import { ifAlone } from './archive.ts'
 
-interface ErasuresServices extends Omit<WaitingServices, 'hasArchive'> {
+interface ErasuresServices extends WaitingServices {
   /** Past a pooler. */
   readonly url: string
   readonly log: Log
-  readonly config: { readonly archiveDir: string | null }
 }
 
 const EVERY_MS = 10_000
@@ -32,7 +31,6 @@ const EVERY_MS = 10_000
  */
 export function createErasures(services: ErasuresServices) {
   const { db, now, log, config } = services
-  const waiting = { ...services, hasArchive: config.archiveDir !== null }
   const isLeft =
     config.archiveDir === null ? sql`"erasedAt" IS NULL` : sql`("erasedAt" IS NULL OR "wordsSealed" IS NOT NULL)`
   const wanted = { key: ['storeId', 'id'], where: isLeft, order: 'claim', limit: 1 }
@@ -42,7 +40,7 @@ export function createErasures(services: ErasuresServices) {
     everyMs: EVERY_MS,
     claim: () => claimFree(db, leases.erasure, now, wanted),
     work: async (erasure) => {
-      if (erasure.erasedAt === null) await eraseWaiting(waiting, erasure)
+      if (erasure.erasedAt === null) await eraseWaiting(services, erasure)
       else await eraseFiles(services, erasure)
     },
     release: ({ storeId, id, claim }) =>

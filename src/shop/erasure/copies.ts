@@ -4,7 +4,7 @@ import { execute, queryRows } from '../../foundation/database/client.ts'
 import { anyOf, identifier, join, lines, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { resourceNamed } from '../registry.ts'
-import type { Person, Records } from './person.ts'
+import { type Person, type Records, recordsOf } from './person.ts'
 import { columnsTo, ERASED, emptyText, isErased, services, treatmentOf } from './personal.ts'
 import type { Words } from './words.ts'
 
@@ -42,12 +42,10 @@ export async function readHistory({ db, store }: Erasing, { records, words }: Pe
     )
   const deletions = await read(sql`"kind" = 'delete' AND "recordType" = ANY (${[...serviceOf.keys()]}::text[])
     AND ${words.condition(sql`"changed"::text`, false)}`)
-  const all = Object.fromEntries(
-    services.map((service) => {
-      const gone = deletions.filter(({ recordType }) => serviceOf.get(recordType) === service)
-      return [service, [...new Set([...records[service], ...gone.map(({ recordId }) => recordId)])]]
-    }),
-  ) as unknown as Records
+  const all = recordsOf((service) => {
+    const gone = deletions.filter(({ recordType }) => serviceOf.get(recordType) === service)
+    return [...new Set([...records[service], ...gone.map(({ recordId }) => recordId)])]
+  })
   const entries = await read(sql`(${join(ofRecords(all), ' OR ')})`)
   for (const entry of entries) {
     for (const [path, ...values] of entry.changed) {
@@ -164,9 +162,9 @@ async function eraseTexts({ db, store }: Erasing, treatment: 'searched' | 'logge
     const found = await queryRows<TextRow>(db)`
       SELECT t.ctid::text AS "at", json_build_object(${members}) AS "row" FROM ${table} t
       WHERE ${rowsOf(name, store.id)} AND (${isFound}) FOR UPDATE`
+    const assignments = join(columns.map(identifier).map((column) => sql`${column} = n.${column}`))
     for (const { at, row } of found) {
       const after = JSON.stringify(withoutPerson(row, words, isLog))
-      const assignments = join(columns.map(identifier).map((column) => sql`${column} = n.${column}`))
       count += await execute(db)`
         UPDATE ${table} t SET ${assignments} FROM json_populate_record(NULL::${table}, ${after}::text::json) n
         WHERE t.ctid = ${at}::tid`

@@ -4,7 +4,7 @@ import type { Caller } from '../../engine/caller.ts'
 import { inChange } from '../../engine/changing/change.ts'
 import type { Remember } from '../../engine/changing/idempotency.ts'
 import { updateRows } from '../../engine/changing/update-rows.ts'
-import { lockRecords, storeLists } from '../../engine/changing/write.ts'
+import { lockRecords, stampsBehind, storeLists } from '../../engine/changing/write.ts'
 import { tableLists } from '../../engine/definition/fields.ts'
 import { announce, erasuresChannel } from '../../engine/recording/events.ts'
 import { afterTransaction, execute, queryRows } from '../../foundation/database/client.ts'
@@ -12,14 +12,15 @@ import { anyOf } from '../../foundation/database/sql.ts'
 import type { Files } from '../../foundation/files/files.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneOf } from '../../foundation/values/secrets.ts'
-import { filesOfPicture, NAME } from '../pictures/pictures.ts'
+import { filesOfPicture } from '../pictures/pictures.ts'
 import { resourceNamed } from '../registry.ts'
 import { holdsStock } from '../resources/orders/statuses.ts'
 import { raiseErased } from '../webhooks/notified.ts'
 import { addRedactions } from '../webhooks/redactions.ts'
 import { type Counts, type Erasing, eraseCopies, readHistory } from './copies.ts'
-import { findPerson, type Person, type PersonNamed, type Records, readRecords } from './person.ts'
+import { findPerson, type Person, type PersonNamed, type Records, readRecords, targetOf } from './person.ts'
 import { emptyStored, isErased, services } from './personal.ts'
+import { readBookkeeping } from './settings.ts'
 
 interface Confirmation {
   /** What a dry run gave. */
@@ -30,8 +31,8 @@ interface Confirmation {
 
 export interface ErasureServices {
   readonly files: Files
-  /** Whether there is an archive, whose files are searched afterwards. */
-  readonly hasArchive: boolean
+  /** The files of `archiveDir` are searched afterwards. */
+  readonly config: { readonly archiveDir: string | null }
 }
 
 /** What an erasure leaves nothing of, or would. */
@@ -122,11 +123,10 @@ async function erase(
   const { customerId, records } = person
   const history = await readHistory(erasing, person)
   const unshipped = await countUnshipped(erasing, records)
-  const named = await picturesOf(erasing, records)
   await keepAddresses(erasing, records)
   for (const service of services) await eraseRecords(erasing, service, person)
   const copies = await eraseCopies(erasing, person, history)
-  const pictures = await removeUnused(erasing, named)
+  const pictures = await removeUnused(erasing, person.pictures)
   const counts = { ...countsOf(records), ...copies, Pictures: pictures.length }
   return {
     customerId,
@@ -161,10 +161,7 @@ async function eraseRecords(erasing: Erasing, service: keyof Records, { records,
     const changes = [...(locked?.stored ?? [])].map(([id, before]) => {
       const after = emptyStored(resource, before, words)
       // Programs that ask for what has changed find it.
-      const updatedAt = new Date(
-        Math.max(erasing.now().getTime(), Date.parse(String(before.row.updatedAt))),
-      ).toISOString()
-      return { id, before, after: { ...after, row: { ...after.row, updatedAt, updatedBy: erasing.actor } } }
+      return { id, before, after: { ...after, row: { ...after.row, ...stampsBehind(before.row, erasing) } } }
     })
     await updateRows(
       erasing,
@@ -178,8 +175,7 @@ async function eraseRecords(erasing: Erasing, service: keyof Records, { records,
 /** Keeps the billing addresses of orders until the bookkeeping years end, where the store has to. */
 async function keepAddresses(erasing: Erasing, { Orders }: Records): Promise<void> {
   const { db, store } = erasing
-  const where = { id: store.id }
-  const { bookkeepingYears: years, keepsInvoiceAddresses } = await db.store.findUniqueOrThrow({ where })
+  const { bookkeepingYears: years, keepsInvoiceAddresses } = await readBookkeeping(erasing)
   if (!keepsInvoiceAddresses) return
   const dates = await db.order.findMany({
     where: { storeId: store.id, id: { in: [...Orders] } },
@@ -205,22 +201,10 @@ async function keepAddresses(erasing: Erasing, { Orders }: Records): Promise<voi
   }
 }
 
-/** The names of the pictures that the records say. */
-async function picturesOf(erasing: Erasing, records: Records): Promise<string[]> {
-  const names = new Set<string>()
-  for (const service of services) {
-    for await (const record of readRecords(erasing, resourceNamed(service), records[service])) {
-      for (const [, store, name] of JSON.stringify(record).matchAll(new RegExp(NAME, 'g')))
-        if (store === String(erasing.store.id) && name !== undefined) names.add(name)
-    }
-  }
-  return [...names]
-}
-
 /** Deletes those of the pictures that nothing says any more, and returns their names. */
-async function removeUnused({ db, store }: Erasing, names: readonly string[]): Promise<string[]> {
+async function removeUnused({ db, store }: Erasing, names: ReadonlySet<string>): Promise<string[]> {
   const gone = await queryRows<{ name: string }>(db)`
-    DELETE FROM "Picture" WHERE "storeId" = ${store.id}::int AND "name" = ANY (${names}::text[])
+    DELETE FROM "Picture" WHERE "storeId" = ${store.id}::int AND "name" = ANY (${[...names]}::text[])
       AND NOT "isPictureUsed"("storeId", "name") RETURNING "name"`
   return gone.map(({ name }) => name)
 }
@@ -228,14 +212,14 @@ async function removeUnused({ db, store }: Erasing, names: readonly string[]): P
 /** Notes that the person was erased, without anything of the person, and tells those who ask for it. */
 async function note(
   erasing: Erasing,
-  { hasArchive }: ErasureServices,
+  { config }: ErasureServices,
   person: Person,
   counts: Counts,
   { actor, waiting }: ErasedBy,
 ) {
   const { db, store, now, secrets } = erasing
   const { customerId, records, words } = person
-  const wordsSealed = hasArchive ? secrets.seal(JSON.stringify(words)) : null
+  const wordsSealed = config.archiveDir !== null ? secrets.seal(JSON.stringify(words)) : null
   const done = { erasedAt: now(), customerId, counts, wordsSealed }
   const by = { storeId: store.id, actorKind: actor.kind, actor: actor.name, createdAt: now() }
   const erasure = waiting
@@ -250,8 +234,7 @@ async function note(
     if (customerId !== null) raiseErased(erasing, customerId)
     await addRedactions(db, { secrets, now }, { storeId: store.id, customerId, orderIds: records.Orders })
   }
-  const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
   const details = { ...counts, ...(waiting?.isReplay && { replayed: true }) }
-  await recordAudit(db, now, { actor, action: 'customer.erased', target, storeId: store.id, details })
+  await recordAudit(db, now, { actor, action: 'customer.erased', target: targetOf(person), storeId: store.id, details })
   afterTransaction(db, async (free) => announce(free, erasuresChannel))
 }

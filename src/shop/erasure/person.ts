@@ -6,6 +6,7 @@ import { queryRows } from '../../foundation/database/client.ts'
 import { anyOfFew, identifier, type Sql, sql } from '../../foundation/database/sql.ts'
 import { emailForms } from '../../foundation/values/email.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
+import { NAME } from '../pictures/pictures.ts'
 import { resourceNamed } from '../registry.ts'
 import { services, takeWords } from './personal.ts'
 import { Words } from './words.ts'
@@ -28,6 +29,18 @@ export interface Person {
   readonly records: Records
   /** By which texts of others tell of the person. */
   readonly words: Words
+  /** The names of the pictures that the records say. */
+  readonly pictures: ReadonlySet<string>
+}
+
+/** Makes the numbers of a person's records, of those of each service. */
+export function recordsOf(idsOf: (service: Service) => readonly number[]): Records {
+  return Object.fromEntries(services.map((service) => [service, idsOf(service)])) as unknown as Records
+}
+
+/** What the audit log calls a person. */
+export function targetOf({ customerId, records }: Pick<Person, 'customerId' | 'records'>): string {
+  return customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
 }
 
 const PHONE_DIGITS_MIN = 5
@@ -42,39 +55,43 @@ const RECORDS_MAX = 2_000
  */
 export async function findPerson(caller: Caller, named: PersonNamed): Promise<Person> {
   const { customerId, email, orders } = await findOrders(caller, named)
-  const words = new Words()
+  const found = nothing()
+  const { words } = found
   const known = { Customers: customerId === null ? [] : [customerId], Orders: orders }
-  for (const service of ['Customers', 'Orders'] as const) await takeFrom(caller, service, known[service], words)
+  for (const service of ['Customers', 'Orders'] as const) await takeFrom(caller, service, known[service], found)
   if (email !== '') words.add('Email', email, true)
   const RMA = await idsIn(
     caller,
     sql`SELECT "id" FROM "Rma" WHERE "storeId" = ${caller.store.id}::int AND "orderId" = ${anyOfFew(orders)}`,
   )
   const GiftRegistries = await idsIn(caller, registriesOf(caller, words))
-  await takeFrom(caller, 'GiftRegistries', GiftRegistries, words)
-  return { customerId, records: { ...known, RMA, GiftRegistries }, words }
+  await takeFrom(caller, 'RMA', RMA, found)
+  await takeFrom(caller, 'GiftRegistries', GiftRegistries, found)
+  return { customerId, records: { ...known, RMA, GiftRegistries }, ...found }
 }
 
 async function findOrders(caller: Caller, named: PersonNamed) {
   const { db, store } = caller
-  const own = sql`"storeId" = ${store.id}::int`
+  const own = sql`t."storeId" = ${store.id}::int`
   const ofGuests = (where: Sql) =>
-    idsIn(caller, sql`SELECT "id" FROM "Order" WHERE ${own} AND "customerId" IS NULL AND ${where}`)
-  const byEmail = (email: string) =>
-    ofGuests(sql`lower("billingEmail") = ANY (ARRAY (SELECT lower(unnest(${emailForms(email)}::text[]))))`)
+    idsIn(caller, sql`SELECT t."id" FROM "Order" t WHERE ${own} AND t."customerId" IS NULL AND ${where}`)
+  const byEmail = (email: string) => ofGuests(isEmail(sql`t."billingEmail"`, email))
   const ofCustomer = async (customer: { id: number; email: string | null }) => {
     const { id: customerId } = customer
     const email = customer.email ?? ''
-    const orders = await idsIn(caller, sql`SELECT "id" FROM "Order" WHERE ${own} AND "customerId" = ${customerId}::int`)
+    const orders = await idsIn(
+      caller,
+      sql`SELECT t."id" FROM "Order" t WHERE ${own} AND t."customerId" = ${customerId}::int`,
+    )
     return { customerId, email, orders: bounded([...orders, ...(email === '' ? [] : await byEmail(email))]) }
   }
   const customerBy = async (where: Sql) => {
     const [found] = await queryRows<{ id: number; email: string | null }>(
       db,
-    )`SELECT "id", "email" FROM "Customer" WHERE ${own} AND ${where} LIMIT 1`
+    )`SELECT t."id", t."email" FROM "Customer" t WHERE ${own} AND ${where} LIMIT 1`
     return found
   }
-  const customer = (id: number) => customerBy(sql`"id" = ${id}::int`)
+  const customer = (id: number) => customerBy(sql`t."id" = ${id}::int`)
   if ('customerId' in named) {
     const found = await customer(named.customerId)
     if (found === undefined)
@@ -92,15 +109,17 @@ async function findOrders(caller: Caller, named: PersonNamed) {
   }
   if ('email' in named) {
     const { email } = named
-    const found = await customerBy(
-      sql`lower("email") = ANY (ARRAY (SELECT lower(unnest(${emailForms(email)}::text[]))))`,
-    )
+    const found = await customerBy(isEmail(sql`t."email"`, email))
     if (found !== undefined) return ofCustomer(found)
     return { customerId: null, email, orders: someOf(await byEmail(email), 'email') }
   }
   const digits = digitsOf(named.phone)
   const orders = await ofGuests(sql`regexp_replace("details"->>'BillingPhoneNumber', '\\D', '', 'g') = ${digits}`)
   return { customerId: null, email: '', orders: someOf(orders, 'phone') }
+}
+
+function isEmail(column: Sql, email: string): Sql {
+  return sql`lower(${column}) = ANY (ARRAY (SELECT lower(unnest(${emailForms(email)}::text[]))))`
 }
 
 function digitsOf(phone: string): string {
@@ -145,13 +164,25 @@ function registriesOf({ store }: Caller, words: Words): Sql {
 
 /** The person whose records these are, as far as they exist. */
 export async function personOf(caller: Caller, customerId: number | null, records: Records): Promise<Person> {
-  const words = new Words()
-  for (const service of services) await takeFrom(caller, service, records[service], words)
-  return { customerId, records, words }
+  const found = nothing()
+  for (const service of services) await takeFrom(caller, service, records[service], found)
+  return { customerId, records, ...found }
 }
 
-async function takeFrom(caller: Caller, service: Service, ids: readonly number[], words: Words): Promise<void> {
-  for await (const record of readRecords(caller, resourceNamed(service), ids)) takeWords(service, record, words)
+type Found = ReturnType<typeof nothing>
+
+function nothing() {
+  return { words: new Words(), pictures: new Set<string>() }
+}
+
+const pictureNames = new RegExp(NAME, 'g')
+
+async function takeFrom(caller: Caller, service: Service, ids: readonly number[], { words, pictures }: Found) {
+  for await (const record of readRecords(caller, resourceNamed(service), ids)) {
+    takeWords(service, record, words)
+    for (const [, store, name = ''] of JSON.stringify(record).matchAll(pictureNames))
+      if (store === String(caller.store.id)) pictures.add(name)
+  }
 }
 
 const PAGE_RECORDS = 200

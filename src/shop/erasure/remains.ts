@@ -5,7 +5,7 @@ import { inStoreTransaction, queryRows } from '../../foundation/database/client.
 import { anyOfFew } from '../../foundation/database/sql.ts'
 import { customers } from '../resources/customers/customers.ts'
 import { readPerson } from './data.ts'
-import type { PersonNamed } from './person.ts'
+import { type PersonNamed, targetOf } from './person.ts'
 
 /** Returns when the person of a record was erased; null: never. */
 export async function readErasedAt({ db, store }: Caller, service: string, recordId: number): Promise<Date | null> {
@@ -34,9 +34,7 @@ export async function readKeptAddresses(caller: Caller, ids: readonly number[]):
 /** Reads a person's data for somebody, which the audit log notes. Throws as `readPerson` does. */
 export async function takeOut(caller: Caller, named: PersonNamed, actor: Actor) {
   const person = await readPerson(caller, named)
-  const { customerId, records } = person
-  const target = customerId === null ? `Orders ${records.Orders.join(', ')}` : `Customer ${customerId}`
-  const entry = { actor, action: 'customer.data-read', target, storeId: caller.store.id } as const
+  const entry = { actor, action: 'customer.data-read', target: targetOf(person), storeId: caller.store.id } as const
   await inStoreTransaction(caller, (tx) => recordAudit(tx, caller.now, entry))
   return person
 }

@@ -4,8 +4,7 @@ import { inChange } from '../../engine/changing/change.ts'
 import { type DataServices, queryRows } from '../../foundation/database/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type Erased, type ErasureServices, eraseFound } from './erase.ts'
-import { findPerson, personOf, type Records } from './person.ts'
-import { services as personal } from './personal.ts'
+import { findPerson, personOf, recordsOf } from './person.ts'
 
 export type WaitingServices = ErasureServices & DataServices
 
@@ -33,8 +32,7 @@ export async function eraseWaiting(
     if (row === undefined) return null
     const { customerId } = row
     const known = await tx.db.erasedRecord.findMany({ where: { storeId, erasureId: id }, orderBy: { recordId: 'asc' } })
-    const idsOf = (service: string) => known.flatMap((one) => (one.service === service ? one.recordId : []))
-    const records = Object.fromEntries(personal.map((service) => [service, idsOf(service)])) as unknown as Records
+    const records = recordsOf((service) => known.flatMap((one) => (one.service === service ? one.recordId : [])))
     const isReplay = known.length > 0
     const person = isReplay
       ? await personOf(erasing, customerId, records)

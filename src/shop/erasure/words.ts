@@ -25,14 +25,14 @@ export class Words {
   readonly #all = new Set<string>()
   /** What follows from the words, as long as none is added. */
   #pattern: RegExp | undefined
+  #inside: RegExp | undefined
   #forms: Readonly<Record<'log' | 'text', readonly string[]>> | undefined
 
   /** Adds the text of a member; `isSought`: which is looked for by itself. */
   add(name: string, text: string, isSought: boolean): void {
     const word = text.trim().toLowerCase()
     if (word === '') return
-    this.#pattern = undefined
-    this.#forms = undefined
+    this.#forget()
     this.#all.add(word)
     if (!isSought || word.length < SOUGHT_LENGTH_MIN || /(First|Last)Name$/.test(name)) return
     const isAddress = word.includes('@')
@@ -41,8 +41,7 @@ export class Words {
 
   /** Adds the names in a record: those that begin alike belong to one person. */
   addNames(record: object): void {
-    this.#forms = undefined
-    this.#pattern = undefined
+    this.#forget()
     for (const [name, first] of Object.entries(record)) {
       const last = name.endsWith('FirstName') && (record as Record<string, unknown>)[name.replace(/First/, 'Last')]
       if (typeof first !== 'string' || typeof last !== 'string' || first.trim() === '' || last.trim() === '') continue
@@ -53,6 +52,12 @@ export class Words {
         this.#all.add(whole)
       }
     }
+  }
+
+  #forget(): void {
+    this.#pattern = undefined
+    this.#inside = undefined
+    this.#forms = undefined
   }
 
   get emails(): string[] {
@@ -126,8 +131,9 @@ export class Words {
 
   #withoutAll(text: string): string {
     if (this.#all.has(text.trim().toLowerCase())) return ERASED
-    const inside = [...this.#all].filter((word) => word.length >= IN_TEXTS_LENGTH_MIN).flatMap(formsOf)
-    return this.without(text).replace(patternOf(inside, '(?<![\\p{L}\\d])', '(?![\\p{L}\\d])'), ERASED)
+    const longer = () => [...this.#all].filter((word) => word.length >= IN_TEXTS_LENGTH_MIN).flatMap(formsOf)
+    this.#inside ??= patternOf(longer(), '(?<![\\p{L}\\d])', '(?![\\p{L}\\d])')
+    return this.without(text).replace(this.#inside, ERASED)
   }
 }
 

@@ -22,9 +22,15 @@ export function treatmentOf(path: string): MemberTreatment | undefined {
   return members.get(path)
 }
 
+/** The members of which erasure leaves nothing, and the lists and objects that have some. */
+const erased = new Set(
+  [...members].flatMap(([path, treatment]) => {
+    const parts = path.split('.')
+    return treatment === 'kept' || treatment === 'other' ? [] : parts.map((_, at) => parts.slice(0, at + 1).join('.'))
+  }),
+)
+
 /** Whether erasure leaves nothing of a member, or of a list with such members. */
 export function isErased(path: string): boolean {
-  const treatment = members.get(path)
-  if (treatment !== undefined) return treatment !== 'kept' && treatment !== 'other'
-  return members.keys().some((each) => each.startsWith(`${path}.`) && isErased(each))
+  return erased.has(path)
 }

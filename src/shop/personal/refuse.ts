@@ -7,7 +7,7 @@ import type { Row, Stored } from '../../engine/definition/stored-row.ts'
 import { queryRows } from '../../foundation/database/client.ts'
 import { anyOf } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { services, treatmentOf } from './members.ts'
+import { isErased, services } from './members.ts'
 
 /** Those of a service's records that get nothing of their person again, whether they still exist or not. */
 export async function erasedAmong(
@@ -55,6 +55,5 @@ function filledRow(at: string, { leaves }: FieldSet, row: Row): Filled[] {
 function filled(path: string, value: unknown): Filled[] {
   if (Array.isArray(value)) return value.flatMap((item) => filled(path, item))
   if (isRecord(value)) return Object.entries(value).flatMap(([name, inner]) => filled(`${path}.${name}`, inner))
-  const isPersonal = !['kept', 'other', undefined].includes(treatmentOf(path))
-  return value && isPersonal ? [[path, value]] : []
+  return value && isErased(path) ? [[path, value]] : []
 }

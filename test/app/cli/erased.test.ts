@@ -206,7 +206,7 @@ test('an import passes over the records, and a program that sends what it once r
   expect(await put('/Orders/40', { OrderStatusID: 2 })).toEqual([200, 'updated successfully'])
   expect(await put('/Customers/13', name)).toEqual([200, 'updated successfully'])
   // As a rule leaves them.
-  const services = { ...server.services, hasArchive: false }
+  const { services } = server
   const ofRule = { storeId: shop.store.id, actorKind: 'merchant', actor: 'owner@shop.example', createdAt: new Date() }
   const erase = async (customerId: number) =>
     eraseWaiting(services, await services.db.erasure.create({ data: { ...ofRule, customerId } }))

@@ -25,9 +25,7 @@ const ERASURES_SHOWN = 50
 const ORDERS_SHOWN = 20
 const IDLE_SHOWN = 100
 
-export interface PrivacyServices extends CallerServices, Pick<ErasureServices, 'files'> {
-  readonly config: { readonly archiveDir: string | null }
-}
+export type PrivacyServices = CallerServices & ErasureServices
 
 /** Adds the pages of what is stored of a person: to read and print it, to erase it, and what was erased. They are for owners. */
 export function privacyPages(app: FastifyInstance, services: PrivacyServices): void {
@@ -91,10 +89,9 @@ async function erasePage(asked: PageRequest): Promise<HtmlPage> {
   }
 }
 
-async function erasePersonOf(asked: Sent<PageRequest>, { request }: FastifyReply, { files, config }: PrivacyServices) {
+async function erasePersonOf(asked: Sent<PageRequest>, { request }: FastifyReply, services: PrivacyServices) {
   const confirmation = { confirm: textIn(asked.typed, 'Confirm'), actor: actorOf(request) }
-  const erasing = { files, hasArchive: config.archiveDir !== null }
-  await erasePerson(asked.caller, erasing, namedIn(asked).named, confirmation)
+  await erasePerson(asked.caller, services, namedIn(asked).named, confirmation)
   return `${home}?notice=person-erased#erasures`
 }
 
