@@ -12,6 +12,7 @@ const longest = [
   'app/representations/',
   'app/isolation/',
   'app/operations/installation/move',
+  'app/shop/erasure/files',
   'load/foundation/process/start',
   'load/browser/',
   'load/cli/',
@@ -37,10 +38,11 @@ export default defineConfig({
     maxWorkers: 4,
     // Collecting young objects took a sixth of the workers' time.
     execArgv: ['--max-semi-space-size=64'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Ends what hangs. Machines that are busy with something else take many times as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // What is waited for comes, however busy the machine is: a test that gives up early leaves its locks to the next one.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
     // A worker keeps its modules over the files of one project; the projects run one after the other.
     isolate: false,
     // vitest shuffles files by a sequencer of its own.
@@ -65,12 +67,10 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      // Both start programs by the dozen, on machines that may be busy with something else.
       ...['load', 'release'].map((name, place) => ({
         extends: true as const,
         test: {
           name,
-          testTimeout: 120_000,
           include: [`test/${name}/**/*.test.ts`],
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/each-file.ts'],
