@@ -155,6 +155,8 @@ test('what a killed restore has left waits in the next server, which writes the 
   const client = await openClient(url)
   onTestFinished(() => client.end())
   await bringErasures({ query: queryOf(client) }, new Set([`${line}`]))
+  const refused = await run('backup', [join(folder, 'half.backup')], { DATABASE_URL: url })
+  expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining('A restore of this database was broken')])
   const port = await freePort()
   const at = `http://127.0.0.1:${port}`
   const dir = join(folder, 'backups')
