@@ -29,7 +29,7 @@ export async function scaleCases(server: LargeServer, url: string, size: StoreSi
   const client = await openClient(url)
   try {
     for (const sized of services) lists.push(...(await filteredLists(server, client, sized)))
-    return [...lists, ...others(server, size, await frequentStock(client, server.storeId))]
+    return [...lists, ...others(server, size, await sampleOf(client, server.storeId))]
   } finally {
     await client.end()
   }
@@ -69,19 +69,21 @@ async function filteredLists(
   return cases
 }
 
-/** A product that orders can be placed of for a while. */
-async function frequentStock(client: Awaited<ReturnType<typeof openClient>>, storeId: number): Promise<number> {
-  const { rows } = await client.query<{ id: number }>(
-    `SELECT "id" FROM "Product" WHERE "storeId" = $1 AND NOT "hide" AND NOT "notForSale" ORDER BY "stock" DESC, "id" LIMIT 1`,
+/** A product that orders can be placed of for a while, and the telephone number of a guest. */
+async function sampleOf(client: Awaited<ReturnType<typeof openClient>>, storeId: number) {
+  const { rows } = await client.query<{ soldProduct: number; guestPhone: string }>(
+    `SELECT (SELECT "id" FROM "Product" WHERE "storeId" = $1 AND NOT "hide" AND NOT "notForSale" ORDER BY "stock" DESC, "id" LIMIT 1)
+       AS "soldProduct", (SELECT "details"->>'BillingPhoneNumber' FROM "Order" WHERE "storeId" = $1 AND "customerId" IS NULL
+       ORDER BY "id" LIMIT 1) AS "guestPhone"`,
     [storeId],
   )
-  return rows[0]?.id ?? 1
+  return rows[0] ?? { soldProduct: 1, guestPhone: '' }
 }
 
 function others(
   { application, operator, merchant, storeId }: LargeServer,
   size: StoreSize,
-  soldProduct: number,
+  { soldProduct, guestPhone }: { soldProduct: number; guestPhone: string },
 ): ScaleCase[] {
   const [product, customer, order] = [size.products, size.customers, size.orders].map((count) =>
     Math.ceil(count / 2),
@@ -118,6 +120,19 @@ function others(
         url: `/admin/stores/${storeId}/orders`,
         headers: operator,
         payload: { CustomerID: customer, OrderItemList: [{ CatalogID: soldProduct, ItemQuantity: 1 }] },
+      }),
+    },
+    ...[`customers/${customer}/data`, `guests/data?phone=${guestPhone}`].map((path) => ({
+      title: `a person's data: ${path}`.replace(/[\d-]{2,}/g, '{n}'),
+      request: () => ({ url: `/admin/stores/${storeId}/${path}`, headers: operator }),
+    })),
+    {
+      title: 'erasure of a customer, dry run',
+      request: () => ({
+        method: 'POST',
+        url: `/admin/stores/${storeId}/customers/${customer}/erase?dry=true`,
+        headers: operator,
+        payload: {},
       }),
     },
     ...pagesOf(product, customer, order).map((path) => ({
