@@ -16,12 +16,10 @@ export type Erasing = Caller & { readonly secrets: Secrets }
 /** How many rows were emptied or deleted, by kind. */
 export type Counts = Record<string, number>
 
-type Triple = readonly [path: string, before: unknown, after: unknown]
-
 interface Entry {
   readonly id: string
   readonly recordType: string
-  readonly changed: readonly Triple[]
+  readonly changed: readonly (readonly [path: string, before: unknown, after: unknown])[]
 }
 
 const serviceOf = new Map(services.map((service) => [resourceNamed(service).table, service]))
@@ -155,13 +153,10 @@ async function eraseTexts({ db, store }: Erasing, treatment: 'searched' | 'logge
   for (const [name, columns] of columnsTo(treatment)) {
     const table = identifier(name)
     const members = join(columns.map((column) => sql`${column}::text, t.${identifier(column)}`))
-    const isFound = join(
-      columns.map((column) => words.condition(sql`t.${identifier(column)}::text`, isLog)),
-      ' OR ',
-    )
+    const telling = columns.map((column) => words.condition(sql`t.${identifier(column)}::text`, isLog))
     const found = await queryRows<TextRow>(db)`
       SELECT t.ctid::text AS "at", json_build_object(${members}) AS "row" FROM ${table} t
-      WHERE ${rowsOf(name, store.id)} AND (${isFound}) FOR UPDATE`
+      WHERE ${rowsOf(name, store.id)} AND (${join(telling, ' OR ')}) FOR UPDATE`
     const assignments = join(columns.map(identifier).map((column) => sql`${column} = n.${column}`))
     for (const { at, row } of found) {
       const after = JSON.stringify(withoutPerson(row, words, isLog))
