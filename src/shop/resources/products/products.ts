@@ -495,9 +495,7 @@ export const products = defineResource({
             'The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
         }),
         FetchFrom: fetchFrom('ImageGalleryFile'),
-        ImageGalleryCaption: text(LONG_TEXT, {
-          description: 'The caption and alternative text of the picture.',
-        }),
+        ImageGalleryCaption: text(LONG_TEXT, { description: 'The caption and alternative text of the picture.' }),
         ImageGallerySorting: position('the picture in the gallery'),
       },
       {
