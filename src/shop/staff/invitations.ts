@@ -122,15 +122,9 @@ export async function invite(
     if (isMailed) {
       const by =
         invitedBy === OPERATOR ? t('The operator of this server') : (await readPeople({ db: tx, store }))(invitedBy)
-      const wording = { storeName, role: roleName(role.role), invitedBy: by, link: path, expiresAt: link.expiresAt }
-      await writeMail(tx, services, {
-        kind: 'invitation',
-        to: Email,
-        storeId,
-        causedBy: actor.address,
-        locale: actor.locale,
-        data: wording,
-      })
+      const data = { storeName, role: roleName(role.role), invitedBy: by, link: path, expiresAt: link.expiresAt }
+      const { address: causedBy, locale } = actor
+      await writeMail(tx, services, { kind: 'invitation', to: Email, storeId, causedBy, locale, data })
     }
     return { ...invitationOf(row), link: isMailed ? null : config.publicUrl + path }
   })

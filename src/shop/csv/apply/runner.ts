@@ -14,7 +14,7 @@ import type { Import } from '../lines/imports.ts'
 import { FEW_LINES } from '../lines/limits.ts'
 import { applyBatch, type Run } from './apply.ts'
 
-export type CsvImportServices = DataServices & { readonly log: Log }
+type CsvImportServices = DataServices & { readonly log: Log }
 
 export type CsvImports = ReturnType<typeof createCsvImports>
 

@@ -29,7 +29,7 @@ export interface DraftPlace {
   readonly page: string
 }
 
-export interface DraftContent {
+interface DraftContent {
   /** For whom the order is, in words. */
   readonly title: string
   readonly lines: number
@@ -81,9 +81,7 @@ export async function keepDraft(
   { title, lines, fields }: DraftContent,
 ): Promise<Kept> {
   const text = JSON.stringify(fields)
-  if (Buffer.byteLength(text) > DRAFT_BYTES_MAX) {
-    return { refusal: 'too-large' }
-  }
+  if (Buffer.byteLength(text) > DRAFT_BYTES_MAX) return { refusal: 'too-large' }
   const shown = title.replaceAll('\0', '').slice(0, TITLE_LENGTH_MAX).toWellFormed()
   const content = sql`"page" = ${page}, "title" = ${shown}, "lines" = ${lines}::int, "fields" = ${text}, "keptAt" = ${now()}`
   return inTransaction(db, async (tx): Promise<Kept> => {

@@ -39,9 +39,7 @@ import { difference, goodsOf, moveHeldStocks, restockedBy, returnedItems, sumByG
 export const NEW_SHIPMENT = -1
 
 /** A change of an existing order. */
-interface OrderChange extends Change {
-  readonly before: Stored
-}
+type OrderChange = Change & { readonly before: Stored }
 
 /**
  * Completes the shipments and lines of changed orders, checks the status and shares it with a single shipment, and
@@ -224,12 +222,9 @@ async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<v
   await lockProducts(caller, [...freshIds, ...moving])
   const products = await readSoldProducts(caller, [...freshIds, ...repriced.flatMap(idsOf)])
   for (const { row, index } of fresh) {
+    const path = `OrderItemList[${index}]`
     if (row.productId === null) row.optionCode = null
-    else
-      completeLine(row, products.get(Number(row.productId)), given[index], {
-        currency,
-        path: `OrderItemList[${index}]`,
-      })
+    else completeLine(row, products.get(Number(row.productId)), given[index], { currency, path })
   }
   for (const row of repriced) {
     const product = products.get(Number(row.productId))
@@ -337,10 +332,8 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
 async function checkImported(changes: readonly Change[]): Promise<void> {
   const [{ caller }] = changes as [Change]
   const rows = changes.map(({ after }) => after.row)
-  await refuseUnknownStatuses(
-    caller,
-    rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' })),
-  )
+  const chosen = rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' }))
+  await refuseUnknownStatuses(caller, chosen)
   // A wrong number in a file must not use up the store's own, without which no order can be placed.
   const highestOf = (numbers: readonly unknown[]) =>
     Math.max(0, ...numbers.map(Number).filter((number) => number <= IMPORTED_MAX))

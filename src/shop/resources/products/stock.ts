@@ -52,10 +52,7 @@ export async function lockProducts(
   return new Set(found.map(({ id }) => id))
 }
 
-interface MovedStock {
-  readonly before: number
-  readonly after: number
-}
+type MovedStock = { readonly before: number; readonly after: number }
 
 /**
  * Moves stocks in this order and writes the ledger's rows, inside the caller's change; every stock change ends here.
