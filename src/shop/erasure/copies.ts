@@ -75,12 +75,7 @@ async function emptyHistory({ db }: Erasing, entries: readonly Entry[], words: W
 const BODIES_MAX = 200
 
 /** Empties the bodies of events of a service, those that wait to be sent included, and forgets what receivers have answered. */
-async function emptyEvents(
-  { db, store }: Erasing,
-  service: string,
-  ids: readonly number[],
-  words: Words,
-): Promise<Counts> {
+async function emptyEvents({ db, store }: Erasing, service: string, ids: readonly number[], words: Words) {
   const counts = { Events: 0, Deliveries: 0 }
   const types = eventKinds.filter((kind) => kind.service === service).map(({ type }) => type)
   for (let last = '0'; ids.length > 0; ) {

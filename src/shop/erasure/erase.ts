@@ -85,12 +85,7 @@ interface ErasedBy {
 }
 
 /** Erases a person who was found, in the transaction of `erasing`. */
-export async function eraseFound(
-  erasing: Erasing,
-  services: ErasureServices,
-  person: Person,
-  by: ErasedBy,
-): Promise<Erased> {
+export async function eraseFound(erasing: Erasing, services: ErasureServices, person: Person, by: ErasedBy) {
   const { pictures, all, ...erased } = await erase(erasing, person)
   await note(erasing, services, { ...person, records: all }, erased.counts, by)
   // Last, because a file does not come back with what is undone.
@@ -104,10 +99,7 @@ function confirmed({ store }: Erasing, { customerId, records }: Person): string 
 }
 
 /** `all`: the records, and those of the person that were deleted before. */
-async function erase(
-  erasing: Erasing,
-  person: Person,
-): Promise<Erased & { readonly pictures: readonly string[]; readonly all: Records }> {
+async function erase(erasing: Erasing, person: Person) {
   const { customerId, records } = person
   const history = await readHistory(erasing, person)
   const unshipped = await countUnshipped(erasing, records)

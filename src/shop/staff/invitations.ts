@@ -143,12 +143,9 @@ async function refuseMember(tx: Transaction, storeId: number, email: string): Pr
 export async function listInvitations({ db, now }: Pick<DataServices, 'db' | 'now'>, storeId: number) {
   const where = { storeId, expiresAt: { gt: now() } }
   const rows = await db.invitation.findMany({ where, include: withRoles, orderBy: { id: 'desc' }, take: OPEN_MAX })
-  const mails = await db.mail.findMany({
-    where: { storeId, kind: 'invitation', recipient: { in: rows.map(({ email }) => email) } },
-    select: { recipient: true, state: true, reason: true },
-    orderBy: { id: 'desc' },
-    take: 10 * OPEN_MAX,
-  })
+  const ofRows = { storeId, kind: 'invitation', recipient: { in: rows.map(({ email }) => email) } }
+  const select = { recipient: true, state: true, reason: true } as const
+  const mails = await db.mail.findMany({ where: ofRows, select, orderBy: { id: 'desc' }, take: 10 * OPEN_MAX })
   return rows.map((row) => {
     const mail = row.isMailed ? mails.find(({ recipient }) => recipient === row.email) : undefined
     const shown = { ...invitationOf(row), isStillGiven: isStillGiven(row) }
@@ -199,11 +196,7 @@ export async function findInvitation(
 }
 
 /** Whether the signed-in person has the address of the invitation. */
-export async function isForPerson(
-  { db }: Pick<DataServices, 'db'>,
-  { email }: Invitation,
-  session: Session,
-): Promise<boolean> {
+export async function isForPerson({ db }: Pick<DataServices, 'db'>, { email }: Invitation, session: Session) {
   const [asked, own] = await Promise.all([lowerCase(db, email), lowerCase(db, identityOf(session).email)])
   return asked === own
 }
@@ -213,12 +206,7 @@ export async function isForPerson(
  * concurrent calls, one succeeds. Throws for a link that does not work (404), for a person with another address (403), for one
  * whose session ended meanwhile (401), and for one who belongs to the store already (409).
  */
-export async function acceptAsPerson(
-  services: InvitationServices,
-  session: Session,
-  token: string,
-  actor: Actor,
-): Promise<void> {
+export async function acceptAsPerson(services: InvitationServices, session: Session, token: string, actor: Actor) {
   const { db, now } = services
   const found = await findInvitation(services, token)
   if (!(await isForPerson(services, found, session))) {

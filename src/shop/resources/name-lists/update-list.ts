@@ -62,9 +62,8 @@ export async function updateList(
     const { codes, ids } = withChanges(before, changes)
     const twice = ids.findLastIndex((id, at) => ids.indexOf(id) < at)
     if (twice >= 0) {
-      throw new StoreFailure('not-unique', `The list has number ${ids[twice]} already`, {
-        field: `${twice}.${resultKey}`,
-      })
+      const field = `${twice}.${resultKey}`
+      throw new StoreFailure('not-unique', `The list has number ${ids[twice]} already`, { field })
     }
     if (codes.size > CODES_MAX) throw tooManyCodes()
     refuseEqualNames(codes, ids)

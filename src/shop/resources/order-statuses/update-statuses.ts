@@ -97,11 +97,8 @@ export async function addOrderStatus(caller: Caller, given: z.output<typeof adde
   const { StatusText, Visible = true } = given
   let added = 0
   const work = async (tx: Transaction) => {
-    const statuses = await tx.orderStatus.findMany({
-      where: { storeId },
-      select: { id: true, sorting: true },
-      take: STATUSES_MAX,
-    })
+    const select = { id: true, sorting: true } as const
+    const statuses = await tx.orderStatus.findMany({ where: { storeId }, select, take: STATUSES_MAX })
     if (statuses.length >= STATUSES_MAX) {
       const message = `The store has ${STATUSES_MAX} order statuses, which is the most that it can have`
       throw new StoreFailure('limit-reached', message)
@@ -131,7 +128,6 @@ async function refuseEqualTexts(tx: Transaction, storeId: number): Promise<void>
     SELECT min("text") AS "text" FROM "OrderStatus" WHERE "storeId" = ${storeId}
     GROUP BY lower("text") HAVING count(*) > 1 LIMIT 1`
   if (!twice) return
-  throw new StoreFailure('not-unique', `Two statuses would have the text ${twice.text}; each needs one of its own`, {
-    field: 'StatusText',
-  })
+  const message = `Two statuses would have the text ${twice.text}; each needs one of its own`
+  throw new StoreFailure('not-unique', message, { field: 'StatusText' })
 }

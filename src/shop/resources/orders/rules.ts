@@ -129,10 +129,8 @@ async function settleStatus(change: OrderChange): Promise<void> {
   const wanted = wantedStatus(change, from)
   if (wanted.statusId !== from && from === statusCancelled && caller.channel !== 'administration') {
     // Clients compare this text.
-    throw new StoreFailure('invalid-state', 'Not updated. Requested Change Status not allowed', {
-      field: wanted.field,
-      status: 400,
-    })
+    const message = 'Not updated. Requested Change Status not allowed'
+    throw new StoreFailure('invalid-state', message, { field: wanted.field, status: 400 })
   }
   await refuseUnknownStatuses(caller, [...(wanted.statusId === from ? [] : [wanted]), ...shipmentStatuses(change)])
   after.row.statusId = wanted.statusId
@@ -281,10 +279,7 @@ function describedLine({ details, optionPrice }: Row, product: SoldProduct, curr
 }
 
 /** Not of lines that say what is stored, because an import may have brought it. */
-async function refuseOtherShipments(
-  { caller, id, before, after }: OrderChange,
-  given: readonly Patch[],
-): Promise<void> {
+async function refuseOtherShipments({ caller, id, before, after }: OrderChange, given: readonly Patch[]) {
   if (!given.some(({ columns }) => columns.shipmentId)) return
   const shipments = after.lists.ShipmentList ?? (await readRows(caller, shipmentList, id))
   if (shipments.length < 2) return
