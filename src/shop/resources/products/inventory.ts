@@ -24,10 +24,9 @@ export async function readInventory(caller: Caller, sku: string): Promise<number
 const SHOWN_LENGTH_MAX = 80
 
 /**
- * Replaces the stock of the product with this SKU or adds to it, and returns the new stock. As with a change of the record, the stock may become
- * negative, and one that stays is no change. Who replaces knows whole pieces: 2.5 of a product stay where 2 replace them, and 2 are
- * returned. Throws `not-found` for an unknown SKU,
- * a 400 for a stock too large to be stored.
+ * Replaces the stock of the product with this SKU or adds to it, and returns the new stock. As with a change of the record, the stock may
+ * become negative, and one that stays is no change. Who replaces knows whole pieces: 2.5 of a product stay where 2 replace them, and 2 are
+ * returned. Throws `not-found` for an unknown SKU, a 400 for a stock too large to be stored.
  */
 export async function changeInventory(
   caller: Caller,
