@@ -18,8 +18,12 @@ import { describeRecord } from '../../engine/definition/json-schema.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
 import { type Code, NAME_LENGTH_MAX, readNames } from '../../shop/resources/name-lists/name-lists.ts'
 import { changedNames, updateList } from '../../shop/resources/name-lists/update-list.ts'
-import { addedStatus, addOrderStatus } from '../../shop/resources/order-statuses/add-status.ts'
-import { changedStatuses, updateOrderStatuses } from '../../shop/resources/order-statuses/update-statuses.ts'
+import {
+  addedStatus,
+  addOrderStatus,
+  changedStatuses,
+  updateOrderStatuses,
+} from '../../shop/resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../../shop/resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../../shop/resources/orders/place-order.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'

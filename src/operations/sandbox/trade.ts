@@ -11,7 +11,7 @@ import { type OrderRecord, orders } from '../../shop/resources/orders/orders.ts'
 import { placeOrder } from '../../shop/resources/orders/place-order.ts'
 import { readConsignment, shipGoods } from '../../shop/resources/orders/ship.ts'
 import { statusNew, statusProcessing, statusShipped, statusUnpaid } from '../../shop/resources/orders/statuses.ts'
-import { correctStock } from '../../shop/resources/products/correct-stock.ts'
+import { correctStock } from '../../shop/resources/products/inventory.ts'
 import { rma } from '../../shop/resources/rma/rma.ts'
 
 // What happens in a shop, at the press of a button: by the functions that the administration and programs use, so that events follow.

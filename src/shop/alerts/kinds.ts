@@ -41,7 +41,7 @@ interface Kind<Place> {
   readonly find: (look: Look, place: Place) => Promise<readonly Phrase[]>
 }
 
-export interface StorePlace {
+interface StorePlace {
   readonly storeId: number
   /** Of the person who is told. */
   readonly privileges: Privileges
@@ -51,8 +51,6 @@ export interface StorePlace {
 export interface StoreKind extends Kind<StorePlace> {
   readonly need: readonly [privilege: string, access: Access] | null
 }
-
-const ended = ['done', 'cancelled']
 
 export const storeAlerts = {
   'webhook-paused': {
@@ -113,22 +111,16 @@ export const storeAlerts = {
     link: '/admin/csv',
     find: async ({ tx, since, now }, { storeId, privileges }) => {
       const imports = await tx.csvImport.findMany({
-        where: { storeId, state: { in: ended }, endedAt: { gt: since, lte: now } },
+        where: { storeId, state: { in: ['done', 'cancelled'] }, endedAt: { gt: since, lte: now } },
         select: { service: true, source: true, fileName: true, state: true, changed: true, added: true, failed: true },
         orderBy: { id: 'asc' },
         take: LINES_MAX,
       })
       return imports
         .filter(({ service }) => allows(privileges, resourceNamed(service).privilege, 'write'))
-        .map(({ source, fileName, service, state, changed, added, failed }) => {
-          const values = {
-            service: serviceWords(resourceNamed(service)).allTitle,
-            state,
-            changed,
-            added,
-            failed,
-            file: fileName || t('a CSV file'),
-          }
+        .map(({ source, fileName, service, ...became }) => {
+          const file = fileName || t('a CSV file')
+          const values = { ...became, service: serviceWords(resourceNamed(service)).allTitle, file }
           if (source === 'bulk')
             return t(
               'The change of many records ({service}) {state, select, done {ended} other {was stopped}}: {changed, number} changed, {added, number} added, {failed, number} failed.',
@@ -204,14 +196,9 @@ export const operatorAlerts = {
       const stuck = { state: 'waiting', createdAt: { lt: new Date(now.getTime() - MAIL_WAIT_MS) }, ...ofOpen }
       const waiting = await tx.mail.count({ where: stuck })
       const failed = await tx.mail.count({ where: { state: 'failed', nextAttemptAt: { gt: since } } })
-      return waiting + failed === 0
-        ? []
-        : [
-            t('{waiting, number} mails wait for more than an hour, and {failed, number} were given up.', {
-              waiting,
-              failed,
-            }),
-          ]
+      if (waiting + failed === 0) return []
+      const counts = { waiting, failed }
+      return [t('{waiting, number} mails wait for more than an hour, and {failed, number} were given up.', counts)]
     },
   },
 } as const satisfies Record<string, Kind<{ config: Pick<Config, 'backupDir' | 'backupHours' | 'dataDir'> }>>

@@ -10,7 +10,7 @@ import type { Phrase } from '../../foundation/texts/text.ts'
 import { privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { type OperatorAlert, operatorAlerts, type StoreAlert, type StoreKind, storeAlerts } from './kinds.ts'
 
-export interface AlertServices extends MailServices {
+interface AlertServices extends MailServices {
   readonly db: Db
   readonly log: { warn(details: object, message: string): void }
   readonly config: MailServices['config'] & Pick<Config, 'backupDir' | 'backupHours' | 'dataDir'>

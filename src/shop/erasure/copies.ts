@@ -16,12 +16,10 @@ export type Erasing = Caller & { readonly secrets: Secrets }
 /** How many rows were emptied or deleted, by kind. */
 export type Counts = Record<string, number>
 
-type Triple = readonly [path: string, before: unknown, after: unknown]
-
 interface Entry {
   readonly id: string
   readonly recordType: string
-  readonly changed: readonly Triple[]
+  readonly changed: readonly (readonly [path: string, before: unknown, after: unknown])[]
 }
 
 const serviceOf = new Map(services.map((service) => [resourceNamed(service).table, service]))
@@ -77,12 +75,7 @@ async function emptyHistory({ db }: Erasing, entries: readonly Entry[], words: W
 const BODIES_MAX = 200
 
 /** Empties the bodies of events of a service, those that wait to be sent included, and forgets what receivers have answered. */
-async function emptyEvents(
-  { db, store }: Erasing,
-  service: string,
-  ids: readonly number[],
-  words: Words,
-): Promise<Counts> {
+async function emptyEvents({ db, store }: Erasing, service: string, ids: readonly number[], words: Words) {
   const counts = { Events: 0, Deliveries: 0 }
   const types = eventKinds.filter((kind) => kind.service === service).map(({ type }) => type)
   for (let last = '0'; ids.length > 0; ) {
@@ -155,13 +148,10 @@ async function eraseTexts({ db, store }: Erasing, treatment: 'searched' | 'logge
   for (const [name, columns] of columnsTo(treatment)) {
     const table = identifier(name)
     const members = join(columns.map((column) => sql`${column}::text, t.${identifier(column)}`))
-    const isFound = join(
-      columns.map((column) => words.condition(sql`t.${identifier(column)}::text`, isLog)),
-      ' OR ',
-    )
+    const telling = columns.map((column) => words.condition(sql`t.${identifier(column)}::text`, isLog))
     const found = await queryRows<TextRow>(db)`
       SELECT t.ctid::text AS "at", json_build_object(${members}) AS "row" FROM ${table} t
-      WHERE ${rowsOf(name, store.id)} AND (${isFound}) FOR UPDATE`
+      WHERE ${rowsOf(name, store.id)} AND (${join(telling, ' OR ')}) FOR UPDATE`
     const assignments = join(columns.map(identifier).map((column) => sql`${column} = n.${column}`))
     for (const { at, row } of found) {
       const after = JSON.stringify(withoutPerson(row, words, isLog))

@@ -3,13 +3,15 @@ import type { Caller, Privileges } from '../../engine/caller.ts'
 import type { Document } from '../../engine/definition/stored-row.ts'
 import { resourceNamed } from '../registry.ts'
 import { listNotes } from '../resources/customers/notes.ts'
-import { findPerson, type PersonNamed, readRecords } from './person.ts'
+import { findPerson, type PersonNamed, type Records, readRecords } from './person.ts'
 import { services } from './personal.ts'
 
 export type PersonData = Awaited<ReturnType<typeof readPerson>>
 
 /** Of the newest of a person, each. */
 const SHOWN_MAX = 1_000
+const ofMail = { recipient: true, subject: true, state: true, createdAt: true, sentAt: true } as const
+const ofSignIn = { createdAt: true, seenAt: true, address: true, userAgent: true } as const
 
 /**
  * Reads what is stored of a person: the records with everything that they hold, what was written to and about the person, and who may
@@ -18,11 +20,9 @@ const SHOWN_MAX = 1_000
 export async function readPerson(caller: Caller, named: PersonNamed) {
   const { db, store } = caller
   const { customerId, records, words } = await findPerson(caller, named)
-  const [customers, orders, giftRegistries, returns] = await Promise.all(
-    services.map((service) =>
-      Array.fromAsync(readRecords(caller, resourceNamed(service), records[service]), withoutHash),
-    ),
-  )
+  const readAll = (service: keyof Records) =>
+    Array.fromAsync(readRecords(caller, resourceNamed(service), records[service]), withoutHash)
+  const [customers, orders, giftRegistries, returns] = await Promise.all(services.map(readAll))
   const own = { storeId: store.id, customerId: customerId ?? 0 }
   const ofPerson = [
     { orderId: { in: [...records.Orders] } },
@@ -37,16 +37,8 @@ export async function readPerson(caller: Caller, named: PersonNamed) {
     returns: returns ?? [],
     giftRegistries: giftRegistries ?? [],
     notes: customerId === null ? [] : await listNotes(caller, customerId),
-    mails: await db.mail.findMany({
-      where: { storeId: store.id, OR: ofPerson },
-      select: { recipient: true, subject: true, state: true, createdAt: true, sentAt: true },
-      ...newest,
-    }),
-    signIns: await db.session.findMany({
-      where: own,
-      select: { createdAt: true, seenAt: true, address: true, userAgent: true },
-      ...newest,
-    }),
+    mails: await db.mail.findMany({ where: { storeId: store.id, OR: ofPerson }, select: ofMail, ...newest }),
+    signIns: await db.session.findMany({ where: own, select: ofSignIn, ...newest }),
     applications: await readersOf(caller),
   }
 }

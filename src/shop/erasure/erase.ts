@@ -14,6 +14,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneOf } from '../../foundation/values/secrets.ts'
 import { filesOfPicture } from '../pictures/pictures.ts'
 import { resourceNamed } from '../registry.ts'
+import { inRehearsal } from '../resources/orders/rehearse.ts'
 import { holdsStock } from '../resources/orders/statuses.ts'
 import { raiseErased } from '../webhooks/notified.ts'
 import { addRedactions } from '../webhooks/redactions.ts'
@@ -22,11 +23,11 @@ import { findPerson, type Person, type PersonNamed, type Records, readRecords, t
 import { emptyStored, isErased, services } from './personal.ts'
 import { readBookkeeping } from './settings.ts'
 
-interface Confirmation {
+export interface Confirmation<Outcome> {
   /** What a dry run gave. */
   readonly confirm: string
   readonly actor: Actor
-  readonly remember?: Remember<Erased> | undefined
+  readonly remember?: Remember<Outcome> | undefined
 }
 
 export interface ErasureServices {
@@ -46,24 +47,11 @@ export interface Erased {
   readonly confirm: string
 }
 
-/** Carries the result of a dry run out of its transaction, which is undone. */
-class DryRun extends Error {
-  readonly erased: Erased
-  constructor(erased: Erased) {
-    super('A dry run ends here')
-    this.erased = erased
-  }
-}
-
 /** Says what the erasure of a person would leave nothing of: it is made, and undone. Throws as `findPerson` does. */
-export async function rehearseErasure(erasing: Erasing, named: PersonNamed): Promise<Erased> {
-  const rehearsed = inChange(erasing, async (tx) => {
+export function rehearseErasure(erasing: Erasing, named: PersonNamed): Promise<Erased> {
+  return inRehearsal(erasing, async (tx) => {
     const person = await findPerson(tx, named)
-    throw new DryRun(await erase({ ...tx, secrets: erasing.secrets }, person))
-  })
-  return rehearsed.catch((error) => {
-    if (error instanceof DryRun) return error.erased
-    throw error
+    return erase({ ...tx, secrets: erasing.secrets }, person)
   })
 }
 
@@ -76,7 +64,7 @@ export async function erasePerson(
   erasing: Erasing,
   services: ErasureServices,
   named: PersonNamed,
-  { confirm, actor, remember }: Confirmation,
+  { confirm, actor, remember }: Confirmation<Erased>,
 ): Promise<Erased> {
   const steps = async (tx: Caller) => {
     const own = { ...tx, secrets: erasing.secrets }
@@ -91,18 +79,13 @@ export async function erasePerson(
 }
 
 /** By whom a person is erased, and which row of `Erasure` waits for it: of a replay, which nobody is told of, with its records. */
-export interface ErasedBy {
+interface ErasedBy {
   readonly actor: Actor
   readonly waiting?: { readonly id: number; readonly isReplay: boolean }
 }
 
 /** Erases a person who was found, in the transaction of `erasing`. */
-export async function eraseFound(
-  erasing: Erasing,
-  services: ErasureServices,
-  person: Person,
-  by: ErasedBy,
-): Promise<Erased> {
+export async function eraseFound(erasing: Erasing, services: ErasureServices, person: Person, by: ErasedBy) {
   const { pictures, all, ...erased } = await erase(erasing, person)
   await note(erasing, services, { ...person, records: all }, erased.counts, by)
   // Last, because a file does not come back with what is undone.
@@ -116,10 +99,7 @@ function confirmed({ store }: Erasing, { customerId, records }: Person): string 
 }
 
 /** `all`: the records, and those of the person that were deleted before. */
-async function erase(
-  erasing: Erasing,
-  person: Person,
-): Promise<Erased & { readonly pictures: readonly string[]; readonly all: Records }> {
+async function erase(erasing: Erasing, person: Person) {
   const { customerId, records } = person
   const history = await readHistory(erasing, person)
   const unshipped = await countUnshipped(erasing, records)
@@ -127,20 +107,10 @@ async function erase(
   for (const service of services) await eraseRecords(erasing, service, person)
   const copies = await eraseCopies(erasing, person, history)
   const pictures = await removeUnused(erasing, person.pictures)
-  const counts = { ...countsOf(records), ...copies, Pictures: pictures.length }
-  return {
-    customerId,
-    records,
-    counts,
-    unshipped,
-    pictures,
-    all: history.all,
-    confirm: erasing.secrets.lookup(confirmed(erasing, person)),
-  }
-}
-
-function countsOf(records: Records): Counts {
-  return Object.fromEntries(services.map((service) => [service, records[service].length]))
+  const own = Object.fromEntries(services.map((service) => [service, records[service].length]))
+  const counts = { ...own, ...copies, Pictures: pictures.length }
+  const confirm = erasing.secrets.lookup(confirmed(erasing, person))
+  return { customerId, records, counts, unshipped, pictures, all: history.all, confirm }
 }
 
 async function countUnshipped({ db, store }: Erasing, { Orders }: Records): Promise<number> {
@@ -163,11 +133,8 @@ async function eraseRecords(erasing: Erasing, service: keyof Records, { records,
       // Programs that ask for what has changed find it.
       return { id, before, after: { ...after, row: { ...after.row, ...stampsBehind(before.row, erasing) } } }
     })
-    await updateRows(
-      erasing,
-      resource,
-      changes.map(({ before, after }) => ({ before: before.row, after: after.row })),
-    )
+    const rows = changes.map(({ before, after }) => ({ before: before.row, after: after.row }))
+    await updateRows(erasing, resource, rows)
     await storeLists(erasing, resource, changes)
   }
 }
@@ -187,10 +154,8 @@ async function keepAddresses(erasing: Erasing, { Orders }: Records): Promise<voi
   for await (const order of readRecords(erasing, resourceNamed('Orders'), [...invoiced.keys()])) {
     const orderId = Number(order.OrderID)
     const placed = DateTime.fromJSDate(invoiced.get(orderId) as Date, { zone: store.timeZone })
-    const until = placed
-      .plus({ years: years + 1 })
-      .startOf('year')
-      .toJSDate()
+    const yearAfter = placed.plus({ years: years + 1 }).startOf('year')
+    const until = yearAfter.toJSDate()
     // Name and address alone, with the country, which stays in the order too.
     const isKept = (name: string) => /^Billing(?!Email|Phone)/.test(name) && isErased(`Orders.${name}`)
     const billing = Object.entries(order).filter(([name]) => isKept(name) || name === 'BillingCountry')

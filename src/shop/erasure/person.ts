@@ -3,6 +3,7 @@ import type { Reader, Selected } from '../../engine/definition/reader.ts'
 import type { Resource } from '../../engine/definition/resource.ts'
 import type { Document } from '../../engine/definition/stored-row.ts'
 import { queryRows } from '../../foundation/database/client.ts'
+import type { Customer } from '../../foundation/database/generated/client.ts'
 import { anyOfFew, identifier, type Sql, sql } from '../../foundation/database/sql.ts'
 import { emailForms } from '../../foundation/values/email.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -60,10 +61,8 @@ export async function findPerson(caller: Caller, named: PersonNamed): Promise<Pe
   const known = { Customers: customerId === null ? [] : [customerId], Orders: orders }
   for (const service of ['Customers', 'Orders'] as const) await takeFrom(caller, service, known[service], found)
   if (email !== '') words.add('Email', email, true)
-  const RMA = await idsIn(
-    caller,
-    sql`SELECT "id" FROM "Rma" WHERE "storeId" = ${caller.store.id}::int AND "orderId" = ${anyOfFew(orders)}`,
-  )
+  const ofOrders = sql`"storeId" = ${caller.store.id}::int AND "orderId" = ${anyOfFew(orders)}`
+  const RMA = await idsIn(caller, sql`SELECT "id" FROM "Rma" WHERE ${ofOrders}`)
   const GiftRegistries = await idsIn(caller, registriesOf(caller, words))
   await takeFrom(caller, 'RMA', RMA, found)
   await takeFrom(caller, 'GiftRegistries', GiftRegistries, found)
@@ -73,22 +72,17 @@ export async function findPerson(caller: Caller, named: PersonNamed): Promise<Pe
 async function findOrders(caller: Caller, named: PersonNamed) {
   const { db, store } = caller
   const own = sql`t."storeId" = ${store.id}::int`
-  const ofGuests = (where: Sql) =>
-    idsIn(caller, sql`SELECT t."id" FROM "Order" t WHERE ${own} AND t."customerId" IS NULL AND ${where}`)
+  const ordersWhere = (where: Sql) => idsIn(caller, sql`SELECT t."id" FROM "Order" t WHERE ${own} AND ${where}`)
+  const ofGuests = (where: Sql) => ordersWhere(sql`t."customerId" IS NULL AND ${where}`)
   const byEmail = (email: string) => ofGuests(isEmail(sql`t."billingEmail"`, email))
-  const ofCustomer = async (customer: { id: number; email: string | null }) => {
-    const { id: customerId } = customer
-    const email = customer.email ?? ''
-    const orders = await idsIn(
-      caller,
-      sql`SELECT t."id" FROM "Order" t WHERE ${own} AND t."customerId" = ${customerId}::int`,
-    )
+  const ofCustomer = async ({ id: customerId, email: stored }: Pick<Customer, 'id' | 'email'>) => {
+    const email = stored ?? ''
+    const orders = await ordersWhere(sql`t."customerId" = ${customerId}::int`)
     return { customerId, email, orders: bounded([...orders, ...(email === '' ? [] : await byEmail(email))]) }
   }
   const customerBy = async (where: Sql) => {
-    const [found] = await queryRows<{ id: number; email: string | null }>(
-      db,
-    )`SELECT t."id", t."email" FROM "Customer" t WHERE ${own} AND ${where} LIMIT 1`
+    const [found] = await queryRows<Pick<Customer, 'id' | 'email'>>(db)`
+      SELECT t."id", t."email" FROM "Customer" t WHERE ${own} AND ${where} LIMIT 1`
     return found
   }
   const customer = (id: number) => customerBy(sql`t."id" = ${id}::int`)
@@ -150,15 +144,10 @@ async function idsIn({ db }: Caller, select: Sql): Promise<number[]> {
 function registriesOf({ store }: Caller, words: Words): Sql {
   const address = sql`"details"->'CustomerAddressBook'`
   const { names, shared } = words
+  const [firsts, lasts] = [names.map(([first]) => first), names.map(([, last]) => last)]
   const is = (name: string, among: readonly string[]) => sql`lower(${address}->>${name}) = ANY (${among}::text[])`
   return sql`SELECT "id" FROM "GiftRegistry" WHERE "storeId" = ${store.id}::int
-    AND ${is(
-      'FirstName',
-      names.map(([first]) => first),
-    )} AND ${is(
-      'LastName',
-      names.map(([, last]) => last),
-    )}
+    AND ${is('FirstName', firsts)} AND ${is('LastName', lasts)}
     AND (${is('Address1', shared)} OR ${is('PhoneNumber', shared)})`
 }
 

@@ -1,11 +1,12 @@
 import { mayRead } from '../../access/applications/privileges.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { inStoreTransaction, queryRows } from '../../foundation/database/client.ts'
+import { inStoreTransaction, type Paging, queryRows } from '../../foundation/database/client.ts'
+import type { Erasure as Row } from '../../foundation/database/generated/client.ts'
 import { anyOfFew } from '../../foundation/database/sql.ts'
 import { customers } from '../resources/customers/customers.ts'
 import { readPerson } from './data.ts'
-import { type PersonNamed, targetOf } from './person.ts'
+import { type PersonNamed, type Records, targetOf } from './person.ts'
 
 /** Returns when the person of a record was erased; null: never. */
 export async function readErasedAt({ db, store }: Caller, service: string, recordId: number): Promise<Date | null> {
@@ -37,4 +38,28 @@ export async function takeOut(caller: Caller, named: PersonNamed, actor: Actor) 
   const entry = { actor, action: 'customer.data-read', target: targetOf(person), storeId: caller.store.id } as const
   await inStoreTransaction(caller, (tx) => recordAudit(tx, caller.now, entry))
   return person
+}
+
+/** That a person was erased, or waits for it. `counts`: how many rows of each kind had something of the person. */
+export interface Erasure extends Pick<Row, 'id' | 'actor' | 'customerId' | 'erasedAt'> {
+  readonly orders: readonly number[]
+  readonly returns: readonly number[]
+  readonly giftRegistries: readonly number[]
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** Lists the erasures of a store, the last first. */
+export async function listErasures({ db, store }: Caller, { limit, offset }: Paging): Promise<Erasure[]> {
+  const rows = await db.erasure.findMany({
+    where: { storeId: store.id },
+    include: { records: { orderBy: { recordId: 'asc' } } },
+    orderBy: { id: 'desc' },
+    take: limit,
+    skip: offset,
+  })
+  return rows.map(({ id, actor, customerId, erasedAt, counts, records }) => {
+    const of = (service: keyof Records) => records.flatMap((one) => (one.service === service ? one.recordId : []))
+    const numbers = { orders: of('Orders'), returns: of('RMA'), giftRegistries: of('GiftRegistries') }
+    return { id, actor, customerId, erasedAt, counts: counts as Erasure['counts'], ...numbers }
+  })
 }

@@ -1,13 +1,13 @@
 import { DateTime } from 'luxon'
-import { type Actor, recordAudit } from '../../access/audit/audit.ts'
+import { recordAudit } from '../../access/audit/audit.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { inChange } from '../../engine/changing/change.ts'
-import type { Remember } from '../../engine/changing/idempotency.ts'
 import { execute, queryRows } from '../../foundation/database/client.ts'
 import { anyOf } from '../../foundation/database/sql.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneOf } from '../../foundation/values/secrets.ts'
 import type { Erasing } from './copies.ts'
+import type { Confirmation } from './erase.ts'
 import { readBookkeeping } from './settings.ts'
 
 /** Of one erasure by the rule. The others go by the next one. */
@@ -57,18 +57,11 @@ function confirmed(store: Caller['store'], years: number, customers: Idle['custo
   return `idle customers ${JSON.stringify([store.id, years, customers.map(({ id }) => id)])}`
 }
 
-interface Confirmation {
-  /** What `findIdle` gave. */
-  readonly confirm: string
-  readonly actor: Actor
-  readonly remember?: Remember<Idle> | undefined
-}
-
 /**
  * Queues the erasure of idle customers, which is made in the background, one after another. Throws (409) where they are others than those
- * that were confirmed, and as `findIdle` does.
+ * that were confirmed by what `findIdle` gave, and as `findIdle` does.
  */
-export function queueIdle(erasing: Erasing, years: number, { confirm, actor, remember }: Confirmation): Promise<Idle> {
+export function queueIdle(erasing: Erasing, years: number, { confirm, actor, remember }: Confirmation<Idle>) {
   const { store, now, secrets } = erasing
   const steps = async ({ db }: Pick<Caller, 'db'>) => {
     // One after another, so that nobody is queued twice.

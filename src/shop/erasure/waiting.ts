@@ -2,18 +2,14 @@ import type { Actor } from '../../access/audit/audit.ts'
 import { operatorCaller } from '../../access/stores/caller-store.ts'
 import { inChange } from '../../engine/changing/change.ts'
 import { type DataServices, queryRows } from '../../foundation/database/client.ts'
+import type { Erasure } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { type Erased, type ErasureServices, eraseFound } from './erase.ts'
 import { findPerson, personOf, recordsOf } from './person.ts'
 
 export type WaitingServices = ErasureServices & DataServices
 
-interface Waiting {
-  readonly customerId: number | null
-  readonly createdAt: Date
-  readonly actorKind: Actor['kind']
-  readonly actor: string
-}
+type Waiting = Pick<Erasure, 'customerId' | 'createdAt' | 'actor'> & { readonly actorKind: Actor['kind'] }
 
 /**
  * Makes an erasure that waits, in one transaction: of the records that it has already, as a restore leaves it, or of its customer. Null:

@@ -10,12 +10,8 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isErased, services } from './members.ts'
 
 /** Those of a service's records that get nothing of their person again, whether they still exist or not. */
-export async function erasedAmong(
-  { db, store }: Caller,
-  service: string,
-  ids: readonly number[],
-): Promise<ReadonlySet<number>> {
-  if (!services.some((each) => each === service)) return new Set()
+export async function erasedAmong({ db, store }: Caller, service: string, ids: readonly number[]) {
+  if (!services.some((each) => each === service)) return new Set<number>()
   const erased = await queryRows<{ recordId: number }>(db)`
     SELECT "recordId" FROM "ErasedRecord"
     WHERE "storeId" = ${store.id}::int AND "service" = ${service} AND "recordId" = ${anyOf(ids)}`

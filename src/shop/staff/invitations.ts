@@ -122,15 +122,9 @@ export async function invite(
     if (isMailed) {
       const by =
         invitedBy === OPERATOR ? t('The operator of this server') : (await readPeople({ db: tx, store }))(invitedBy)
-      const wording = { storeName, role: roleName(role.role), invitedBy: by, link: path, expiresAt: link.expiresAt }
-      await writeMail(tx, services, {
-        kind: 'invitation',
-        to: Email,
-        storeId,
-        causedBy: actor.address,
-        locale: actor.locale,
-        data: wording,
-      })
+      const data = { storeName, role: roleName(role.role), invitedBy: by, link: path, expiresAt: link.expiresAt }
+      const { address: causedBy, locale } = actor
+      await writeMail(tx, services, { kind: 'invitation', to: Email, storeId, causedBy, locale, data })
     }
     return { ...invitationOf(row), link: isMailed ? null : config.publicUrl + path }
   })
@@ -149,12 +143,9 @@ async function refuseMember(tx: Transaction, storeId: number, email: string): Pr
 export async function listInvitations({ db, now }: Pick<DataServices, 'db' | 'now'>, storeId: number) {
   const where = { storeId, expiresAt: { gt: now() } }
   const rows = await db.invitation.findMany({ where, include: withRoles, orderBy: { id: 'desc' }, take: OPEN_MAX })
-  const mails = await db.mail.findMany({
-    where: { storeId, kind: 'invitation', recipient: { in: rows.map(({ email }) => email) } },
-    select: { recipient: true, state: true, reason: true },
-    orderBy: { id: 'desc' },
-    take: 10 * OPEN_MAX,
-  })
+  const ofRows = { storeId, kind: 'invitation', recipient: { in: rows.map(({ email }) => email) } }
+  const select = { recipient: true, state: true, reason: true } as const
+  const mails = await db.mail.findMany({ where: ofRows, select, orderBy: { id: 'desc' }, take: 10 * OPEN_MAX })
   return rows.map((row) => {
     const mail = row.isMailed ? mails.find(({ recipient }) => recipient === row.email) : undefined
     const shown = { ...invitationOf(row), isStillGiven: isStillGiven(row) }
@@ -205,11 +196,7 @@ export async function findInvitation(
 }
 
 /** Whether the signed-in person has the address of the invitation. */
-export async function isForPerson(
-  { db }: Pick<DataServices, 'db'>,
-  { email }: Invitation,
-  session: Session,
-): Promise<boolean> {
+export async function isForPerson({ db }: Pick<DataServices, 'db'>, { email }: Invitation, session: Session) {
   const [asked, own] = await Promise.all([lowerCase(db, email), lowerCase(db, identityOf(session).email)])
   return asked === own
 }
@@ -219,12 +206,7 @@ export async function isForPerson(
  * concurrent calls, one succeeds. Throws for a link that does not work (404), for a person with another address (403), for one
  * whose session ended meanwhile (401), and for one who belongs to the store already (409).
  */
-export async function acceptAsPerson(
-  services: InvitationServices,
-  session: Session,
-  token: string,
-  actor: Actor,
-): Promise<void> {
+export async function acceptAsPerson(services: InvitationServices, session: Session, token: string, actor: Actor) {
   const { db, now } = services
   const found = await findInvitation(services, token)
   if (!(await isForPerson(services, found, session))) {

@@ -20,19 +20,12 @@ interface Whose {
 
 /** The person's views of a service, by name. */
 export function listViews({ db }: Pick<DataServices, 'db'>, { userId, service }: Whose): Promise<ListView[]> {
-  return db.listView.findMany({
-    where: { userId, service },
-    select: { name: true, query: true },
-    orderBy: { name: 'asc' },
-  })
+  const select = { name: true, query: true } as const
+  return db.listView.findMany({ where: { userId, service }, select, orderBy: { name: 'asc' } })
 }
 
 /** Keeps a view under a name, in place of the one that has it. Throws for an empty or long name (400), and where there are 20 already (409). */
-export async function saveView(
-  { db }: Pick<DataServices, 'db'>,
-  { userId, service }: Whose,
-  view: ListView,
-): Promise<void> {
+export async function saveView({ db }: Pick<DataServices, 'db'>, { userId, service }: Whose, view: ListView) {
   const { query } = view
   const name = view.name.trim()
   if (name === '' || name.length > VIEW_NAME_MAX || !isOneLine(name)) {
@@ -51,10 +44,6 @@ export async function saveView(
 }
 
 /** Deletes a view, if there is one of this name. */
-export async function deleteView(
-  { db }: Pick<DataServices, 'db'>,
-  { userId, service }: Whose,
-  name: string,
-): Promise<void> {
+export async function deleteView({ db }: Pick<DataServices, 'db'>, { userId, service }: Whose, name: string) {
   await db.listView.deleteMany({ where: { userId, service, name } })
 }

@@ -51,10 +51,7 @@ export const newMember = namedObject({
 })
 
 /** Lists a store's people by ascending id. Throws for an unknown store (404). */
-export async function listMembers(
-  { db }: DataServices,
-  { storeId, ...page }: Paging & { storeId: number },
-): Promise<Member[]> {
+export async function listMembers({ db }: DataServices, { storeId, ...page }: Paging & { storeId: number }) {
   await storeById(db, storeId)
   return (await db.storeUser.findMany({ where: { storeId }, select: columns, ...byId(page) })).map(memberOf)
 }
@@ -113,10 +110,8 @@ export async function setMemberPassword(
 ): Promise<Member> {
   const passwordHash = await hashPassword(Password)
   return inTransaction(services.db, async (tx) => {
-    const found = await tx.storeUser.findFirst({
-      where: { id: userId, storeId },
-      select: { ...columns, identityId: true, store: { select: { name: true } } },
-    })
+    const select = { ...columns, identityId: true, store: { select: { name: true } } } as const
+    const found = await tx.storeUser.findFirst({ where: { id: userId, storeId }, select })
     if (!found) throw noSuchMember(userId)
     const { identityId, store, ...row } = found
     refuseNamesAsPassword(Password, { email: row.email, storeName: store.name })

@@ -11,10 +11,8 @@ const MEMBERS_MAX = 500
 
 /** From when on the store requires a second factor (null: it does not), and who of its people has one: those without first, 500 at most. */
 export async function requiredFactor({ db, now }: DataServices, storeId: number) {
-  const { factorRequiredFrom } = await db.store.findUniqueOrThrow({
-    where: { id: storeId },
-    select: { factorRequiredFrom: true },
-  })
+  const select = { factorRequiredFrom: true } as const
+  const { factorRequiredFrom } = await db.store.findUniqueOrThrow({ where: { id: storeId }, select })
   const members = await db.$queryRaw<{ id: number; email: string; hasFactor: boolean }[]>`
     SELECT "StoreUser"."id", "StoreUser"."email", ${hasFactor(now())} AS "hasFactor"
     FROM "StoreUser" JOIN "Identity" ON "Identity"."id" = "identityId" WHERE "storeId" = ${storeId}
@@ -27,12 +25,7 @@ export async function requiredFactor({ db, now }: DataServices, storeId: number)
  * Throws where the person who requires it has none (409), because that person would be the first to be shut out, and for a
  * person who may not change people any more (403).
  */
-export async function requireFactor(
-  { db, now }: DataServices,
-  storeId: number,
-  from: Date | null,
-  by: Changing,
-): Promise<void> {
+export async function requireFactor({ db, now }: DataServices, storeId: number, from: Date | null, by: Changing) {
   await inTransaction(db, async (tx) => {
     await lockPeople(tx, storeId, by)
     const [own] = await tx.$queryRaw<{ hasFactor: boolean }[]>(sql`

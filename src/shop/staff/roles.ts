@@ -59,10 +59,7 @@ export const builtInRoles = {
     },
     summary: t('Products, their prices and stock, categories, manufacturers and distributors'),
   },
-  reader: {
-    privileges: of([...servicePrivileges, 'Cost'], READ),
-    summary: t('Sees all records, and changes nothing'),
-  },
+  reader: { privileges: of([...servicePrivileges, 'Cost'], READ), summary: t('Sees all records, and changes nothing') },
 } as const satisfies Record<string, { privileges: Privileges; summary: Text }>
 
 export type BuiltInRole = keyof typeof builtInRoles

@@ -99,12 +99,8 @@ export async function roleNamed(db: Db | Transaction, storeId: number, name: str
 
 /** Lists the store's own roles by name. */
 export async function listRoles(db: Db | Transaction, storeId: number): Promise<StoreRole[]> {
-  const rows = await db.storeRole.findMany({
-    where: { storeId },
-    orderBy: { name: 'asc' },
-    take: ROLES_MAX,
-    include: { _count: { select: { users: true } } },
-  })
+  const include = { _count: { select: { users: true } } } as const
+  const rows = await db.storeRole.findMany({ where: { storeId }, orderBy: { name: 'asc' }, take: ROLES_MAX, include })
   return rows.map(({ id, name, privileges, _count }) => {
     return { id, role: name, ownPrivileges: privileges as Privileges, members: _count.users }
   })

@@ -9,7 +9,7 @@ import type { Endpoint, Operation } from '../../engine/definition/endpoints.ts'
 import { date, integer, long, text } from '../../engine/definition/fields.ts'
 import { readFlag } from '../../engine/definition/filters.ts'
 import { limitOf, onlyValue } from '../../engine/reading/paging.ts'
-import { limitParameter, shown } from './endpoints.ts'
+import { limitParameter, parameter, shown } from './endpoints.ts'
 import { shownType } from './shown-type.ts'
 
 const CALLS_DEFAULT = 100
@@ -66,12 +66,11 @@ const listCalls: Operation = {
     type: callType,
     size: 'many',
     parameters: [
-      {
-        name: 'refused',
-        in: 'query',
-        description: '1: only refusals. 0 and -1: all calls (also `true` and `false`).',
-        schema: { type: 'integer', enum: [1, 0, -1], default: 0 },
-      },
+      parameter('refused', '1: only refusals. 0 and -1: all calls (also `true` and `false`).', {
+        type: 'integer',
+        enum: [1, 0, -1],
+        default: 0,
+      }),
       limitParameter('calls', LISTED_MAX, CALLS_DEFAULT),
     ],
   },

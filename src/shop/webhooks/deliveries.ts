@@ -176,9 +176,8 @@ export async function redeliver(caller: Caller, webhookId: number, deliveryId: n
     SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d WHERE ${isThis}) AS "isThere" FROM w`
   if (!found?.isThere) throw noDelivery(deliveryId)
   if (!found.enabled) {
-    throw new StoreFailure('invalid-state', 'The webhook is not enabled; enable or resume it, and then send again', {
-      field: 'Enabled',
-    })
+    const message = 'The webhook is not enabled; enable or resume it, and then send again'
+    throw new StoreFailure('invalid-state', message, { field: 'Enabled' })
   }
   announce(db, deliveriesChannel)
 }

@@ -201,14 +201,14 @@ const resume: Operation = {
   },
 }
 
+export function parameter(name: string, description: string, schema: QueryParameter['schema']): QueryParameter {
+  return { name, in: 'query', description, schema }
+}
+
 export function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
   const description = `The maximum number of ${records} on the page; of a lenient request more than ${max} counts as ${max}.`
-  return {
-    name: 'limit',
-    in: 'query',
-    description,
-    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: max, default: defaultLimit },
-  }
+  const bounds = { minimum: 1, maximum: max, default: defaultLimit }
+  return parameter('limit', description, { type: 'integer', format: 'int32', ...bounds })
 }
 
 const listOfDeliveries: Operation = {
@@ -221,19 +221,13 @@ const listOfDeliveries: Operation = {
     type: deliveryType,
     size: 'paged',
     parameters: [
-      {
-        name: 'state',
-        in: 'query',
-        description: `Filter by state: pending, delivered or failed. ${anyOfValues.repeated}`,
-        schema: anyOfValues.schema({ type: 'string', enum: deliveryStates }),
-      },
+      parameter(
+        'state',
+        `Filter by state: pending, delivered or failed. ${anyOfValues.repeated}`,
+        anyOfValues.schema({ type: 'string', enum: deliveryStates }),
+      ),
       limitParameter('records', DELIVERIES_MAX, 10),
-      {
-        name: 'cursor',
-        in: 'query',
-        description: 'Continues after a page, by the address in its `Link`.',
-        schema: { type: 'string', maxLength: 20 },
-      },
+      parameter('cursor', 'Continues after a page, by the address in its `Link`.', { type: 'string', maxLength: 20 }),
     ],
   },
   run: async (call) => {
@@ -291,32 +285,28 @@ const eventFeed: Operation = {
     size: 'many',
     refusals: [410],
     parameters: [
-      {
-        name: 'after',
-        in: 'query',
-        description:
-          'The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event. `newest`: the newest event alone, to read on from its `Sequence`; an empty list where there is none, to read on from 0.',
-        schema: {
+      parameter(
+        'after',
+        'The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event. `newest`: the newest event alone, to read on from its `Sequence`; an empty list where there is none, to read on from 0.',
+        {
           oneOf: [
             { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
             { type: 'string', enum: ['newest'] },
           ],
           default: 0,
         },
-      },
+      ),
       limitParameter('events', EVENTS_MAX, EVENTS_DEFAULT),
-      {
-        name: 'eventtype',
-        in: 'query',
-        description: `Only one kind of event, by its number from \`GET /Webhooks/Events\`. ${anyOfValues.listed}`,
-        schema: anyOfValues.schema({ type: 'integer', enum: eventKinds.map(({ type }) => type) }),
-      },
-      {
-        name: 'record',
-        in: 'query',
-        description: 'Only events of records with this number (`RecordID`); with `eventtype`, of one record.',
-        schema: { type: 'integer', minimum: 1, maximum: INT32_MAX },
-      },
+      parameter(
+        'eventtype',
+        `Only one kind of event, by its number from \`GET /Webhooks/Events\`. ${anyOfValues.listed}`,
+        anyOfValues.schema({ type: 'integer', enum: eventKinds.map(({ type }) => type) }),
+      ),
+      parameter('record', 'Only events of records with this number (`RecordID`); with `eventtype`, of one record.', {
+        type: 'integer',
+        minimum: 1,
+        maximum: INT32_MAX,
+      }),
     ],
   },
   run: async (call) => {

@@ -22,161 +22,121 @@ function record(fields: FieldSet, values: Values): Record<string, unknown> {
 }
 
 const orderedAt = '2016-03-17T09:52:38'
+const name = { FirstName: 'Sample', LastName: 'Shopper' }
+const town = { City: 'Springfield', State: 'IL' }
+const goods = { CatalogID: 1, SKU: 'SAMPLE-1', ItemName: 'Sample Product' }
 
 /** The fields of the address, with a prefix. */
 function address(prefix: 'Billing' | 'Shipment'): Values {
-  const fields = {
-    FirstName: 'Sample',
-    LastName: 'Shopper',
-    Company: 'Example Company',
-    City: 'Springfield',
-    State: 'IL',
-    ZipCode: '62701',
-    Country: 'US',
-  }
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value]))
+  const fields = { ...name, Company: 'Example Company', ...town, ZipCode: '62701', Country: 'US' }
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [prefix + field, value]))
 }
 
-const order: Values = {
-  InvoiceNumberPrefix: 'AB-',
-  InvoiceNumber: 1000,
-  OrderID: 1,
-  CustomerID: 1,
-  OrderDate: orderedAt,
-  OrderStatusID: 1,
-  LastUpdate: orderedAt,
-  ContinueURL: 'https://sample.store.example/continue?order_key=1',
-  ...address('Billing'),
-  BillingAddress: '1 Example Street',
-  BillingPhoneNumber: '217-555-0100',
-  BillingEmail: 'shopper@example.com',
-  BillingPaymentMethod: 'Check',
-  ShipmentList: [
-    {
-      ShipmentLastUpdate: orderedAt,
-      ShipmentOrderStatus: 1,
-      ...address('Shipment'),
-      ShipmentAddress: '1 Example Street',
-      ShipmentEmail: 'shopper@example.com',
-      ShipmentPhone: '217-555-0100',
-      ShipmentMethodName: 'Ground',
-      ShipmentCost: 6.5,
-      ShipmentWeight: 2,
-      ShipmentNumber: 1,
-    },
-  ],
-  OrderItemList: [
-    {
-      CatalogID: 1,
-      ItemIndexID: 1,
-      ItemID: 'SAMPLE-1',
-      ItemQuantity: 2,
-      ItemDescription: 'Sample Product',
-      ItemUnitPrice: 12.5,
-      ItemUnitCost: 5,
-      ItemUnitStock: 40,
-      ItemWeight: 1,
-      ItemDateAdded: orderedAt,
-    },
-  ],
-  SalesTax: 1.75,
-  OrderAmount: 33.25,
-  CustomerComments: 'This order is made up: it tests a webhook.',
+/** A record with the member that `says` that it is made up. */
+function madeUp(noun: string, says: string, values: Values) {
+  return { says, values: { ...values, [says]: `This ${noun} is made up: it tests a webhook.` } }
 }
 
-const customer: Values = {
-  CustomerID: 1,
-  Email: 'shopper@example.com',
-  ...address('Billing'),
-  BillingAddress1: '1 Example Street',
-  BillingPhoneNumber: '217-555-0100',
-  Comments: 'This customer is made up: it tests a webhook.',
-}
-
-const product: Values = {
-  SKUInfo: { CatalogID: 1, SKU: 'SAMPLE-1', Name: 'Sample Product', Cost: 5, Price: 12.5, Currency: 'USD', Stock: 40 },
-  ShortDescription: 'This product is made up: it tests a webhook.',
-  LastUpdate: orderedAt,
-  Weight: 1,
-  DateCreated: orderedAt,
-}
-
-const orderReturn: Values = {
-  RMAID: 1,
-  RmaDate: orderedAt,
-  OrderID: 1,
-  RMAStatusID: 1,
-  Comments: 'This return is made up: it tests a webhook.',
-  RMAItemList: [
-    {
+const samples: Readonly<Record<EventKind['service'], ReturnType<typeof madeUp>>> = {
+  Orders: madeUp('order', 'CustomerComments', {
+    InvoiceNumberPrefix: 'AB-',
+    InvoiceNumber: 1000,
+    OrderID: 1,
+    CustomerID: 1,
+    OrderDate: orderedAt,
+    OrderStatusID: 1,
+    LastUpdate: orderedAt,
+    ContinueURL: 'https://sample.store.example/continue?order_key=1',
+    ...address('Billing'),
+    BillingAddress: '1 Example Street',
+    BillingPhoneNumber: '217-555-0100',
+    BillingEmail: 'shopper@example.com',
+    BillingPaymentMethod: 'Check',
+    ShipmentList: [
+      {
+        ShipmentLastUpdate: orderedAt,
+        ShipmentOrderStatus: 1,
+        ...address('Shipment'),
+        ShipmentAddress: '1 Example Street',
+        ShipmentEmail: 'shopper@example.com',
+        ShipmentPhone: '217-555-0100',
+        ShipmentMethodName: 'Ground',
+        ShipmentCost: 6.5,
+        ShipmentWeight: 2,
+        ShipmentNumber: 1,
+      },
+    ],
+    OrderItemList: [
+      {
+        CatalogID: 1,
+        ItemIndexID: 1,
+        ItemID: 'SAMPLE-1',
+        ItemQuantity: 2,
+        ItemDescription: 'Sample Product',
+        ItemUnitPrice: 12.5,
+        ItemUnitCost: 5,
+        ItemUnitStock: 40,
+        ItemWeight: 1,
+        ItemDateAdded: orderedAt,
+      },
+    ],
+    SalesTax: 1.75,
+    OrderAmount: 33.25,
+  }),
+  Customers: madeUp('customer', 'Comments', {
+    CustomerID: 1,
+    Email: 'shopper@example.com',
+    ...address('Billing'),
+    BillingAddress1: '1 Example Street',
+    BillingPhoneNumber: '217-555-0100',
+  }),
+  Products: madeUp('product', 'ShortDescription', {
+    SKUInfo: {
       CatalogID: 1,
       SKU: 'SAMPLE-1',
-      ItemName: 'Sample Product',
-      ReturnQuantity: 1,
-      ReceivedQuantity: 1,
-      RestockQuantity: 1,
+      Name: 'Sample Product',
+      Cost: 5,
+      Price: 12.5,
+      Currency: 'USD',
+      Stock: 40,
     },
-  ],
-}
-
-const category: Values = {
-  CategoryID: 1,
-  CategoryName: 'Sample Category',
-  CategoryDescription: 'This category is made up: it tests a webhook.',
-  LastUpdate: orderedAt,
-}
-
-const manufacturer: Values = {
-  ManufacturerID: 1,
-  ManufacturerName: 'Sample Manufacturer',
-  Header: 'This manufacturer is made up: it tests a webhook.',
-  LastUpdate: orderedAt,
-}
-
-const distributor: Values = {
-  DistributorID: 1,
-  CompanyName: 'Sample Distributor',
-  Email: 'orders@example.com',
-  Comments: 'This distributor is made up: it tests a webhook.',
-  LastUpdate: orderedAt,
-}
-
-const customerGroup: Values = {
-  CustomerGroupID: 1,
-  Name: 'Sample Group',
-  Description: 'This group is made up: it tests a webhook.',
-}
-
-const giftRegistry: Values = {
-  CustomerAddressBook: {
-    CustomerAddressId: 1,
-    FirstName: 'Sample',
-    LastName: 'Shopper',
-    City: 'Springfield',
-    State: 'IL',
-  },
-  GiftRegistryID: 1,
-  Name: 'Sample Registry',
-  Created: orderedAt,
-  LastUpdate: orderedAt,
-  Message: 'This registry is made up: it tests a webhook.',
-  Items: 2,
-  GiftRegistryItemList: [
-    { CatalogID: 1, SKU: 'SAMPLE-1', ItemName: 'Sample Product', Listed: 2, Price: 12.5, Subtotal: 25 },
-  ],
-}
-
-/** By service, with the member that says that the record is made up. */
-const samples: Readonly<Record<EventKind['service'], readonly [values: Values, says: string]>> = {
-  Orders: [order, 'CustomerComments'],
-  Customers: [customer, 'Comments'],
-  Products: [product, 'ShortDescription'],
-  RMA: [orderReturn, 'Comments'],
-  Category: [category, 'CategoryDescription'],
-  Manufacturers: [manufacturer, 'Header'],
-  Distributors: [distributor, 'Comments'],
-  CustomerGroups: [customerGroup, 'Description'],
-  GiftRegistries: [giftRegistry, 'Message'],
+    LastUpdate: orderedAt,
+    Weight: 1,
+    DateCreated: orderedAt,
+  }),
+  RMA: madeUp('return', 'Comments', {
+    RMAID: 1,
+    RmaDate: orderedAt,
+    OrderID: 1,
+    RMAStatusID: 1,
+    RMAItemList: [{ ...goods, ReturnQuantity: 1, ReceivedQuantity: 1, RestockQuantity: 1 }],
+  }),
+  Category: madeUp('category', 'CategoryDescription', {
+    CategoryID: 1,
+    CategoryName: 'Sample Category',
+    LastUpdate: orderedAt,
+  }),
+  Manufacturers: madeUp('manufacturer', 'Header', {
+    ManufacturerID: 1,
+    ManufacturerName: 'Sample Manufacturer',
+    LastUpdate: orderedAt,
+  }),
+  Distributors: madeUp('distributor', 'Comments', {
+    DistributorID: 1,
+    CompanyName: 'Sample Distributor',
+    Email: 'orders@example.com',
+    LastUpdate: orderedAt,
+  }),
+  CustomerGroups: madeUp('group', 'Description', { CustomerGroupID: 1, Name: 'Sample Group' }),
+  GiftRegistries: madeUp('registry', 'Message', {
+    CustomerAddressBook: { CustomerAddressId: 1, ...name, ...town },
+    GiftRegistryID: 1,
+    Name: 'Sample Registry',
+    Created: orderedAt,
+    LastUpdate: orderedAt,
+    Items: 2,
+    GiftRegistryItemList: [{ ...goods, Listed: 2, Price: 12.5, Subtotal: 25 }],
+  }),
 }
 
 interface Sample {
@@ -188,7 +148,7 @@ interface Sample {
 
 const made = new Map(
   eventKinds.map((kind): [EventKind, Sample] => {
-    const [values, says] = kind === customerErased ? [{ CustomerID: 1 }, ''] : samples[kind.service]
+    const { says, values } = kind === customerErased ? { says: '', values: { CustomerID: 1 } } : samples[kind.service]
     const body = JSON.stringify(record(bodyType(kind).fields, values))
     return [kind, { recordId: 1, body, changed: namesMembers(kind) ? says : null }]
   }),

@@ -213,9 +213,8 @@ async function refuseTooMany({ db, store }: Caller, id: number): Promise<void> {
     WHERE w."storeId" = ${store.id}::int AND w."id" = ${id}::int`
   if (!missed || missed.count <= CAUGHT_UP_MAX) return
   const way = 'Resume without CatchUp, and read them from the feed of events'
-  throw new StoreFailure('invalid-state', `The webhook missed more than ${CAUGHT_UP_MAX} notifications. ${way}`, {
-    field: 'CatchUp',
-  })
+  const message = `The webhook missed more than ${CAUGHT_UP_MAX} notifications. ${way}`
+  throw new StoreFailure('invalid-state', message, { field: 'CatchUp' })
 }
 
 function sendFailed({ db, store, now }: Caller, id: number): Promise<number> {

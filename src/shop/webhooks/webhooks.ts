@@ -47,11 +47,7 @@ export const webhooks = defineResource({
   maxRecords: 500,
   fields: {
     Id: integer({ column: 'id', access: 'key', description: 'The number of the webhook, by which addresses name it.' }),
-    Name: text(80, {
-      column: 'name',
-      required: true,
-      description: 'The name of the webhook in the administration.',
-    }),
+    Name: text(80, { column: 'name', required: true, description: 'The name of the webhook in the administration.' }),
     Url,
     EventType: constant('EventType', eventNames, {
       column: 'eventType',

@@ -14,7 +14,7 @@ import type { Import } from '../lines/imports.ts'
 import { FEW_LINES } from '../lines/limits.ts'
 import { applyBatch, type Run } from './apply.ts'
 
-export type CsvImportServices = DataServices & { readonly log: Log }
+type CsvImportServices = DataServices & { readonly log: Log }
 
 export type CsvImports = ReturnType<typeof createCsvImports>
 
@@ -106,20 +106,14 @@ async function apply(services: CsvImportServices, claimed: Import, isStopping: (
 async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
   const { storeId, id, claim, service, source, appliedBy } = claimed
   // What became of a line is stored with its change, so each is made once.
-  const caller = {
-    ...(await operatorCaller({ db, secrets, now }, storeId)),
-    actor: appliedBy,
-    isKeyed: true,
-    importId: id,
-  }
+  const own = { actor: appliedBy, isKeyed: true, importId: id }
+  const caller = { ...(await operatorCaller({ db, secrets, now }, storeId)), ...own }
   return { caller, resource: resourceNamed(service), id, claim, source, secrets, log }
 }
 
 async function finish({ caller: { db, store, now }, id, claim }: Run): Promise<void> {
-  await db.csvImport.updateMany({
-    where: { storeId: store.id, id, claim, state: 'applying' },
-    data: { state: 'done', endedAt: now(), leasedUntil: null },
-  })
+  const data = { state: 'done', endedAt: now(), leasedUntil: null }
+  await db.csvImport.updateMany({ where: { storeId: store.id, id, claim, state: 'applying' }, data })
 }
 
 async function release({ db }: CsvImportServices, { storeId, id, claim }: Import): Promise<void> {

@@ -77,24 +77,15 @@ export async function addFilled(
 type NewImport = Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> &
   Partial<Pick<Import, 'decimal' | 'locale'>> & { readonly change?: object }
 
-async function addImport(caller: Caller, resource: Resource, file: NewImport): Promise<OpenReading> {
+async function addImport(caller: Caller, { service }: Resource, file: NewImport): Promise<OpenReading> {
   const { db, store, actor, now } = caller
   await makeRoom(caller)
   const id = await reserveIds(caller, 'CsvImport', 1)
-  const { service } = resource
   const { mapping, change, ...named } = file
-  const data = {
-    storeId: store.id,
-    id,
-    service,
-    state: 'reading',
-    version: programVersion,
-    actor,
-    ...named,
-    ...(mapping && { mapping: mapping.map((meaning) => [...meaning]) }),
-    ...(change && { change }),
-  }
-  await db.csvImport.create({ data: { ...data, createdAt: now(), leasedUntil: leaseEnd(leases.csvReading, now) } })
+  const own = { storeId: store.id, id, service, actor, version: programVersion, createdAt: now() }
+  const read = { state: 'reading', leasedUntil: leaseEnd(leases.csvReading, now) }
+  const said = { ...(mapping && { mapping: mapping.map((meaning) => [...meaning]) }), ...(change && { change }) }
+  await db.csvImport.create({ data: { ...own, ...read, ...named, ...said } })
   return { id, claim: 0 }
 }
 
@@ -206,11 +197,9 @@ export async function listImports(
   { db, store }: Caller,
   { services, before, limit }: { services: readonly string[]; before: number | null; limit: number },
 ): Promise<Import[]> {
-  return (await db.csvImport.findMany({
-    where: { storeId: store.id, service: { in: [...services] }, ...(before !== null && { id: { lt: before } }) },
-    orderBy: { id: 'desc' },
-    take: limit,
-  })) as unknown as Import[]
+  const where = { storeId: store.id, service: { in: [...services] }, ...(before !== null && { id: { lt: before } }) }
+  const found = await db.csvImport.findMany({ where, orderBy: { id: 'desc' }, take: limit })
+  return found as unknown as Import[]
 }
 
 /** Lines with one of these outcomes behind the line `after`, in the order of the file; `isMarked`: only those with a mark. */
@@ -251,20 +240,16 @@ export async function countFormer({ db, store }: Caller, id: number, member: str
 
 /** Has the changes made. False: they are being made, or were, or the import was cancelled. */
 export async function startImport({ db, store, actor, now }: Caller, id: number): Promise<boolean> {
-  const { count } = await db.csvImport.updateMany({
-    where: { storeId: store.id, id, state: 'ready' },
-    data: { state: 'applying', appliedBy: actor, startedAt: now() },
-  })
+  const data = { state: 'applying', appliedBy: actor, startedAt: now() }
+  const { count } = await db.csvImport.updateMany({ where: { storeId: store.id, id, state: 'ready' }, data })
   if (count > 0) await forgetParts({ db, store }, id)
   return count > 0
 }
 
 /** Ends an import. Changes that were made stand; a batch that is being made is not. Passwords that were not used go. */
 export async function cancelImport({ db, store, now }: Caller, id: number): Promise<void> {
-  const { count } = await db.csvImport.updateMany({
-    where: { storeId: store.id, id, state: { in: ['mapping', 'ready', 'applying'] } },
-    data: { state: 'cancelled', endedAt: now() },
-  })
+  const where = { storeId: store.id, id, state: { in: ['mapping', 'ready', 'applying'] } }
+  const { count } = await db.csvImport.updateMany({ where, data: { state: 'cancelled', endedAt: now() } })
   if (count === 0) return
   const unused = { storeId: store.id, importId: id, sealed: { not: null } }
   await db.csvImportLine.updateMany({ where: unused, data: { sealed: null } })

@@ -10,7 +10,7 @@ import { withoutSubject } from './records.ts'
 // Names in a file of which the store has no records. The preview lists them, and they are made with the lines that name them.
 
 /** A name of which the store has no record. */
-export type NewName = Omit<CsvImportName, 'storeId' | 'importId' | 'recordId'>
+type NewName = Omit<CsvImportName, 'storeId' | 'importId' | 'recordId'>
 
 /** What stands for the record of a new name in the body of a line until it is made. */
 export interface Made {
@@ -101,11 +101,6 @@ function unfit(target: Resource, name: string): string | null {
   const made = orRefusal(() => readPatch(target.fields, { [fieldName]: name }, { mode: 'create', timeZone: 'UTC' }))
   if (!(made instanceof StoreFailure)) return null
   return `names no ${target.typeName} of the store, and one cannot be made: ${fieldName} ${withoutSubject(made, fieldName)}`
-}
-
-/** Stores the new names of a file. */
-export async function addNames({ db, store }: Caller, importId: number, names: readonly NewName[]): Promise<void> {
-  await db.csvImportName.createMany({ data: names.map((name) => ({ ...name, storeId: store.id, importId })) })
 }
 
 /** The new names of a file, by number: those above others come first. */

@@ -38,7 +38,7 @@ export interface FileRecord {
 }
 
 /** A cell that gives a list, or names a record which is to be made. */
-export interface NamedCell {
+interface NamedCell {
   readonly column: Column | ListColumn
   readonly typed: string
   /** What the body of the line has. */

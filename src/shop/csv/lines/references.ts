@@ -75,9 +75,7 @@ export class References {
     const { typeName } = column.target
     if (id === undefined)
       return `names no ${typeName} of the store, by ${this.#isByName(column) ? '' : 'number or by '}name`
-    return other === undefined
-      ? null
-      : `is the name of several ${typeName} records, such as ${id} and ${other}. Give the number`
+    return other === undefined ? null : `${several(column.target, id, other)}. Give the number`
   }
 
   /** The record that is to be made for a cell, or why it cannot be; null: the cell names a record, or none can be made. */
@@ -143,10 +141,8 @@ export class References {
     })
     const found = wanted.length === 0 ? new Map() : await idsBelow(this.#caller, column, wanted)
     for (const [place, [key, path]] of open.entries()) {
-      this.#referents.set(
-        key,
-        this.#referentOf(column, path, { ids: found.get(place) ?? [], above: above(path) ?? null }),
-      )
+      const ids = found.get(place) ?? []
+      this.#referents.set(key, this.#referentOf(column, path, { ids, above: above(path) ?? null }))
     }
   }
 
@@ -156,11 +152,7 @@ export class References {
     { ids: [id, other], above }: { ids: readonly number[]; above: Referent | null },
   ): Referent {
     if (above !== null && 'problem' in above) return above
-    if (id !== undefined && other !== undefined) {
-      return {
-        problem: `is the name of several ${target.typeName} records, such as ${id} and ${other}. Rename one of them`,
-      }
-    }
+    if (id !== undefined && other !== undefined) return { problem: `${several(target, id, other)}. Rename one of them` }
     if (id !== undefined) return { id }
     if (!this.#mayMake(target)) return { problem: `names no ${target.typeName} of the store, by name` }
     return this.newNames.add(target, path.at(-1) ?? '', { path: path.join(levels?.separator ?? ''), above })
@@ -174,6 +166,10 @@ export class References {
     const items = new Map(found.map((one) => [JSON.stringify(one), one as { id: number } | Made]))
     return { items: [...items.values()] }
   }
+}
+
+function several({ typeName }: Resource, id: number, other: number): string {
+  return `is the name of several ${typeName} records, such as ${id} and ${other}`
 }
 
 type Paths = readonly (readonly string[])[] | { readonly problem: string }

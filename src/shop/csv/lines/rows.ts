@@ -58,11 +58,7 @@ export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> 
   }
 }
 
-interface Parsed {
-  readonly record: string[]
-  readonly raw: string
-  readonly info: { readonly lines: number }
-}
+type Parsed = { readonly record: string[]; readonly raw: string; readonly info: { readonly lines: number } }
 
 function tooLong(): StoreFailure {
   const most = LINES_MAX.toLocaleString('en-US')

@@ -25,7 +25,8 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>, letters?: Letter
   let held = Buffer.alloc(0)
   const decoded = (piece: Buffer, isLast: boolean) => {
     const { text, isWindows } = (decode as Decode)(piece, isLast)
-    if (isWindows) noteWindows(lines.lineOf(piece), letters)
+    if (isWindows && letters === undefined) throw notUtf8(lines.lineOf(piece))
+    if (isWindows && letters) letters.windowsLine ??= lines.lineOf(piece)
     return lines.read(text)
   }
   for await (const chunk of bytes) {
@@ -39,11 +40,6 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>, letters?: Letter
   }
   decode ??= decoderFor(held)
   yield decoded(held, true) + lines.end()
-}
-
-function noteWindows(line: number, letters: Letters | undefined): void {
-  if (letters === undefined) throw notUtf8(line)
-  letters.windowsLine ??= line
 }
 
 type Decode = (piece: Buffer, isLast: boolean) => { readonly text: string; readonly isWindows?: boolean }

@@ -156,9 +156,8 @@ export class Comparison {
 
   /** The ids of the records, by their names where they give none. 0: there is no such record. */
   async #idsOf(records: readonly FileRecord[]): Promise<number[]> {
-    const found = await this.#find([
-      ...new Set(records.flatMap(({ id, name }) => (id === 0 && name !== '' ? [name] : []))),
-    ])
+    const names = new Set(records.flatMap(({ id, name }) => (id === 0 && name !== '' ? [name] : [])))
+    const found = await this.#find([...names])
     return records.map(({ id, name }) => (id === 0 ? (found.get(name) ?? 0) : id))
   }
 

@@ -182,11 +182,7 @@ export function headingsBy(
   )
   const named = isFormer ? (resource.formerFile?.byName ?? []) : []
   const byName = values.filter((column, at) => column !== null && named.includes(names[at]?.toLowerCase() ?? ''))
-  return {
-    columns: values,
-    ignored: [],
-    other: { lists: new Map(lists), byName: new Set(byName as Column[]) },
-  }
+  return { columns: values, ignored: [], other: { lists: new Map(lists), byName: new Set(byName as Column[]) } }
 }
 
 /** Names a set of headings, whatever their order and case. */
@@ -212,11 +208,7 @@ export async function remember(
   const columns = Object.fromEntries(names.map((name, at) => [name.toLowerCase(), meanings[at]?.[0] ?? '']))
   const key = { storeId: store.id, service, headings: setOf(names) }
   const said = { columns, usedAt: now() }
-  await db.csvMapping.upsert({
-    where: { storeId_service_headings: key },
-    create: { ...key, ...said },
-    update: said,
-  })
+  await db.csvMapping.upsert({ where: { storeId_service_headings: key }, create: { ...key, ...said }, update: said })
   await execute(db)`
     DELETE FROM "CsvMapping" WHERE "storeId" = ${store.id}::int AND ("service", "headings") IN (
       SELECT "service", "headings" FROM "CsvMapping" WHERE "storeId" = ${store.id}::int

@@ -16,12 +16,10 @@ export async function keepPart(
   { resource, id }: { resource: Resource; id: number },
   { part, rows, secretPlaces }: { part: number; rows: readonly Row[]; secretPlaces: ReadonlySet<number> },
 ): Promise<void> {
-  const kept: Kept = rows.map(({ line, length, separator, cells }) => [
-    line,
-    length,
-    separator,
-    cells.map((cell, place) => (secretPlaces.has(place) ? '' : cell)),
-  ])
+  const kept = rows.map(({ line, length, separator, cells: all }): Kept[number] => {
+    const cells = all.map((cell, place) => (secretPlaces.has(place) ? '' : cell))
+    return [line, length, separator, cells]
+  })
   const text = JSON.stringify(kept)
   const isSealed = columnsOf(resource).some(({ field }) => field.access === 'wo')
   const content = isSealed ? { rows: null, sealed: secrets.seal(text) } : { rows: text, sealed: null }

@@ -8,7 +8,6 @@ import { resourceNamed } from '../../registry.ts'
 import { countHeadings, type Headings, isExport, readHeadings, refusal, repeated } from '../lines/columns.ts'
 import { addFilled, addLines, type Import, type OpenReading, readKept, renewReading } from '../lines/imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX, MAPPED_COLUMNS_MAX } from '../lines/limits.ts'
-import { addNames } from '../lines/new-names.ts'
 import { printable, readRow } from '../lines/records.ts'
 import { References } from '../lines/references.ts'
 import { type Row, rowsOf } from '../lines/rows.ts'
@@ -98,7 +97,8 @@ async function readBatches(
     count += batch.length
   }
   if (count === 0) throw new StoreFailure('malformed-body', NO_LINES)
-  await addNames(caller, reading.id, references.newNames.used)
+  const owner = { storeId: caller.store.id, importId: reading.id }
+  await caller.db.csvImportName.createMany({ data: references.newNames.used.map((name) => ({ ...name, ...owner })) })
 }
 
 const NO_LINES = 'The file has only a header line.'

@@ -210,10 +210,8 @@ function backLine(
   const intended: Intended = { name, body, changes, problems }
   // A price that comes back is no slip.
   const looked = { ...resource, worthALook: { ...resource.worthALook, prices: [], costs: [] } }
-  return {
-    line: lineFor(caller, looked, { line, recordId, record, text }, intended),
-    others: problems.map(([column]) => column),
-  }
+  const made = lineFor(caller, looked, { line, recordId, record, text }, intended)
+  return { line: made, others: problems.map(([column]) => column) }
 }
 
 /** Items of a list by their numbers. */

@@ -215,10 +215,7 @@ export const categories = defineResource({
     ),
   },
   filters: { category: containing('name'), ...changed },
-  subResources: {
-    Options: nested('OptionSetList', 'optionsetid'),
-    Products: productsBy(inCategory),
-  },
+  subResources: { Options: nested('OptionSetList', 'optionsetid'), Products: productsBy(inCategory) },
   rules: {
     events: categoryKinds,
     isFinalOnceWritten: true,

@@ -37,11 +37,7 @@ const spent = sql`CASE WHEN t."paid" IS NULL AND t."paidOnline" THEN t."orderAmo
   ELSE coalesce(t."paid", 0) - coalesce(t."refunded", 0) END`
 
 /** Returns the newest orders of a customer, at most `shown`, and the sums of all. */
-export async function readCustomerOrders(
-  caller: Caller,
-  customerId: number,
-  { shown }: { readonly shown: number },
-): Promise<{ orders: OrderOfCustomer[]; sums: OrderSums }> {
+export async function readCustomerOrders(caller: Caller, customerId: number, { shown }: { readonly shown: number }) {
   const ofCustomer = sql`t."storeId" = ${storeId(caller.store)} AND t."customerId" = ${customerId}::int`
   const newest = rowsInTurn<OrderOfCustomer>(caller)`
     SELECT t."id", t."invoicePrefix" || t."invoiceNumber" AS "invoiceNumber", t."orderDate",
@@ -57,11 +53,7 @@ export async function readCustomerOrders(
 }
 
 /** Returns the newest returns from the orders of a customer, at most `shown`. */
-export function readCustomerReturns(
-  caller: Caller,
-  customerId: number,
-  { shown }: { readonly shown: number },
-): Promise<ReturnOfCustomer[]> {
+export function readCustomerReturns(caller: Caller, customerId: number, { shown }: { readonly shown: number }) {
   return rowsInTurn<ReturnOfCustomer>(caller)`
     SELECT r."id", r."rmaDate" AS "returnedAt", r."statusId", t."id" AS "orderId",
       t."invoicePrefix" || t."invoiceNumber" AS "invoiceNumber"

@@ -10,16 +10,10 @@ export interface CustomerIds {
 }
 
 /** Returns the store's customer with one of the two ids, or null. `altContactId` is case-sensitive. */
-export function findCustomer(
-  caller: Caller,
-  wanted: { readonly id: number } | { readonly altContactId: string },
-): Promise<CustomerIds | null> {
-  return readInTurn(caller, () =>
-    caller.db.customer.findFirst({
-      where: { ...wanted, storeId: caller.store.id },
-      select: { id: true, altContactId: true, groupId: true },
-    }),
-  )
+export function findCustomer(caller: Caller, wanted: { readonly id: number } | { readonly altContactId: string }) {
+  const where = { ...wanted, storeId: caller.store.id }
+  const select = { id: true, altContactId: true, groupId: true } as const
+  return readInTurn(caller, () => caller.db.customer.findFirst({ where, select }))
 }
 
 /** Returns the id of the store's customer with an e-mail address, ignoring case, or null. */

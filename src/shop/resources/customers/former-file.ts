@@ -1,7 +1,5 @@
 import type { FormerFile } from '../../../engine/definition/former-file.ts'
-
-const noMember = 'has nothing that it could mean here'
-const written = 'is written by the platform itself'
+import { leftOut, noMember, written } from '../left-out.ts'
 
 function address(from: string, to: string) {
   const rest = {
@@ -50,12 +48,7 @@ export const formerCustomerFile: FormerFile = {
   },
   leftOut: {
     pass: 'has passwords, which are never taken over',
-    lastlogindate: written,
-    website: noMember,
-    custother1: noMember,
-    userid: written,
-    last_update: written,
-    additional_field4: noMember,
-    alt_contactid: noMember,
+    ...leftOut('lastlogindate userid last_update', written),
+    ...leftOut('website custother1 additional_field4 alt_contactid', noMember),
   },
 }

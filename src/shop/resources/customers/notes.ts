@@ -7,19 +7,16 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 // What the shop's people write down about a customer, for themselves alone: programs and files do not have it.
 
 /** It was `writtenBy` the person with this e-mail address. */
-export type CustomerNote = Pick<Row, 'id' | 'text' | 'writtenBy' | 'writtenAt'>
+type CustomerNote = Pick<Row, 'id' | 'text' | 'writtenBy' | 'writtenAt'>
 
 export const NOTE_LENGTH_MAX = 2_000
-export const NOTES_MAX = 200
+const NOTES_MAX = 200
 
 /** The notes about a customer, the newest first. */
 export function listNotes({ db, store }: Pick<Caller, 'db' | 'store'>, customerId: number): Promise<CustomerNote[]> {
-  return db.customerNote.findMany({
-    where: { storeId: store.id, customerId },
-    select: { id: true, text: true, writtenBy: true, writtenAt: true },
-    orderBy: { id: 'desc' },
-    take: NOTES_MAX,
-  })
+  const where = { storeId: store.id, customerId }
+  const select = { id: true, text: true, writtenBy: true, writtenAt: true } as const
+  return db.customerNote.findMany({ where, select, orderBy: { id: 'desc' }, take: NOTES_MAX })
 }
 
 /**
@@ -49,11 +46,7 @@ export async function addNote(
 }
 
 /** Deletes a note about a customer. Throws where there is no such note (404). */
-export async function deleteNote(
-  { db, store }: Pick<Caller, 'db' | 'store'>,
-  customerId: number,
-  id: number,
-): Promise<void> {
+export async function deleteNote({ db, store }: Pick<Caller, 'db' | 'store'>, customerId: number, id: number) {
   const { count } = await db.customerNote.deleteMany({ where: { storeId: store.id, customerId, id } })
   if (count === 0) throw new StoreFailure('not-found', `No note has the id ${id}`, { field: 'id' })
 }

@@ -28,9 +28,8 @@ function settleEmail({ before, after }: Change): void {
   const address = asciiEmail(email.trim())
   after.row.email = address
   if (isEmailAddress(address)) return
-  throw new StoreFailure('invalid-value', 'Email must be an e-mail address such as name@shop.example', {
-    field: 'Email',
-  })
+  const message = 'Email must be an e-mail address such as name@shop.example'
+  throw new StoreFailure('invalid-value', message, { field: 'Email' })
 }
 
 /** Applies the rule of HTML for `<input type=email>`, which takes a domain with letters beyond ASCII too. */

@@ -133,10 +133,7 @@ export const giftRegistries = defineResource({
           label: 'Wished for',
           description: 'The number of pieces wished for.',
         }),
-        Price: price({
-          column: 'price',
-          description: 'The price per piece, as sent: it does not follow the product.',
-        }),
+        Price: price({ column: 'price', description: 'The price per piece, as sent: it does not follow the product.' }),
         Subtotal: money({
           sql: sql`r."listed" * r."price"`,
           label: 'Sum',
@@ -162,9 +159,7 @@ export const giftRegistries = defineResource({
       },
     ),
   },
-  privateFields: {
-    UserID: lastEditor('the registry', 'rw'),
-  },
+  privateFields: { UserID: lastEditor('the registry', 'rw') },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),
     sku: anyItem(itemRows, exactly('sku', skuForms)),

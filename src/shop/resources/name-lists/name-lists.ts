@@ -88,9 +88,8 @@ async function refuseTooMany(table: string, [change]: readonly Change[]): Promis
 }
 
 export function tooManyCodes(): StoreFailure {
-  return new StoreFailure('limit-reached', `A list has at most ${CODES_MAX} names. Rename or hide one of them`, {
-    status: 400,
-  })
+  const message = `A list has at most ${CODES_MAX} names. Rename or hide one of them`
+  return new StoreFailure('limit-reached', message, { status: 400 })
 }
 
 /** Returns a list of a store by ascending number, hidden ones too. */

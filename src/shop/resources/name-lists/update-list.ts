@@ -62,13 +62,13 @@ export async function updateList(
     const { codes, ids } = withChanges(before, changes)
     const twice = ids.findLastIndex((id, at) => ids.indexOf(id) < at)
     if (twice >= 0) {
-      throw new StoreFailure('not-unique', `The list has number ${ids[twice]} already`, {
-        field: `${twice}.${resultKey}`,
-      })
+      const field = `${twice}.${resultKey}`
+      throw new StoreFailure('not-unique', `The list has number ${ids[twice]} already`, { field })
     }
     if (codes.size > CODES_MAX) throw tooManyCodes()
     refuseEqualNames(codes, ids)
-    const changed = ids.map((id) => codes.get(id) as Code).filter((code) => !isSame(code, before.get(code.id)))
+    const isNew = ({ id, name, visible }: Code) => before.get(id)?.name !== name || before.get(id)?.visible !== visible
+    const changed = ids.map((id) => codes.get(id) as Code).filter(isNew)
     if (changed.length === 0) return null
     await execute(db)`
       INSERT INTO ${identifier(table)} ("storeId", "id", "name", "visible")
@@ -79,10 +79,6 @@ export async function updateList(
   }
   const action = name === 'payment-methods' ? 'payment-methods.changed' : 'return-lists.changed'
   await inStoreTransaction(caller, (tx) => changeStore(tx, caller, { actor, action, work }))
-}
-
-function isSame({ name, visible }: Code, former: Code | undefined): boolean {
-  return former?.name === name && former.visible === visible
 }
 
 /** The list after the changes, and the number of each of them. */

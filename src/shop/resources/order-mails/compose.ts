@@ -119,9 +119,8 @@ async function aboutOf(caller: Caller, { kind, orderId, aboutId }: Told, order: 
     const newest = { where: { storeId: caller.store.id, orderId }, orderBy: { id: 'desc' } } as const
     const rows = await readRows(caller, rmaItemList, aboutId ?? (await caller.db.rma.findFirst(newest))?.id ?? 0)
     const quantityOf = (row: Row) => Number(row.receivedQuantity) || Number(row.restockQuantity)
-    return rows.length === 0
-      ? null
-      : { items: listed(rows.map((row) => ({ quantity: quantityOf(row), name: row.name }))) }
+    if (rows.length === 0) return null
+    return { items: listed(rows.map((row) => ({ quantity: quantityOf(row), name: row.name }))) }
   }
   if (kind !== 'order-refunded') return { items: listed(lines) }
   const refund = (await readRefunds(caller, orderId)).findLast(({ id, counts }) => counts && id === (aboutId ?? id))

@@ -6,15 +6,16 @@ import { inStoreTransaction, type Transaction } from '../../../foundation/databa
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, text } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
+import { lowestFree } from '../lowest-free.ts'
 
 /** Statuses of a store, and of one change. An import may bring more. */
-export const STATUSES_MAX = 500
-export const SORTING_MAX = 10_000
+const STATUSES_MAX = 500
+const SORTING_MAX = 10_000
 const list = `must be a list of 1 to ${STATUSES_MAX} statuses`
 const id = `must be a whole number from 1 to ${INT32_MAX}`
 const sorting = `must be a whole number from 0 to ${SORTING_MAX}`
 const flag = 'must be true or false'
-export const sortingInput = z.int(sorting).min(0, sorting).max(SORTING_MAX, sorting)
+const sortingInput = z.int(sorting).min(0, sorting).max(SORTING_MAX, sorting)
 
 /** The body of `PUT /admin/stores/{id}/order-statuses`: the id and the changes of each status. */
 export const changedStatuses = z
@@ -64,13 +65,69 @@ export async function updateOrderStatuses(caller: Caller, changes: z.output<type
   await inStoreTransaction(caller, (tx) => changeStore(tx, caller, change))
 }
 
+/** The first id of a merchant's own status (order-statuses §1.1). */
+const OWN_STATUS_MIN = 13
+const OWN_STATUS_MAX = 999_999_999
+const ownId = `must be a whole number from ${OWN_STATUS_MIN} to ${OWN_STATUS_MAX}`
+
+/** The body of `POST /admin/stores/{id}/order-statuses`. */
+export const addedStatus = namedObject({
+  StatusText: text(50).describe(
+    'The merchant’s name for the status. No other status of the store may have the same text, ignoring case.',
+  ),
+  OrderStatusID: z
+    .int(ownId)
+    .min(OWN_STATUS_MIN, ownId)
+    .max(OWN_STATUS_MAX, ownId)
+    .optional()
+    .describe('The number by which orders will name the status. Left out: the lowest free one from 13 on.'),
+  Visible: z.boolean(flag).optional().describe('Whether forms offer the status. Left out: they do.'),
+  Sorting: sortingInput
+    .optional()
+    .describe('The place in the merchant’s list: lower numbers come first. Left out: the last.'),
+})
+
+/**
+ * Adds a status of the merchant's own (order-statuses §1.1), and returns its id: the given one, or the lowest free one from
+ * 13 on. It is visible and the last one unless the input says otherwise, and its orders hold stock. Refuses (409) more
+ * than 500 statuses, an id in use, and the text of another status, ignoring case.
+ */
+export async function addOrderStatus(caller: Caller, given: z.output<typeof addedStatus>, actor: Actor) {
+  const storeId = caller.store.id
+  const { StatusText, Visible = true } = given
+  let added = 0
+  const work = async (tx: Transaction) => {
+    const select = { id: true, sorting: true } as const
+    const statuses = await tx.orderStatus.findMany({ where: { storeId }, select, take: STATUSES_MAX })
+    if (statuses.length >= STATUSES_MAX) {
+      const message = `The store has ${STATUSES_MAX} order statuses, which is the most that it can have`
+      throw new StoreFailure('limit-reached', message)
+    }
+    const ids = new Set(statuses.map((status) => status.id))
+    added = given.OrderStatusID ?? lowestFree((id) => ids.has(id), OWN_STATUS_MIN)
+    const last = Math.max(0, ...statuses.map(({ sorting }) => sorting))
+    const sorting = given.Sorting ?? Math.min(last + 1, SORTING_MAX)
+    const texts = { definition: StatusText, text: StatusText }
+    const row = { storeId, id: added, ...texts, visible: Visible, sorting, updatedAt: caller.now() }
+    const { count } = await tx.orderStatus.createMany({ data: [row], skipDuplicates: true })
+    if (count === 0) {
+      const field = 'OrderStatusID'
+      throw new StoreFailure('not-unique', `${field} ${added} is a status that the store has already`, { field })
+    }
+    await refuseEqualTexts(tx, storeId)
+    return { status: added, text: StatusText }
+  }
+  const change = { actor, action: 'order-status.added', work } as const
+  await inStoreTransaction(caller, (tx) => changeStore(tx, caller, change))
+  return added
+}
+
 /** Refuses (409) two statuses of one text, ignoring case, because cartAPI names statuses by text. */
-export async function refuseEqualTexts(tx: Transaction, storeId: number): Promise<void> {
+async function refuseEqualTexts(tx: Transaction, storeId: number): Promise<void> {
   const [twice] = await tx.$queryRaw<{ text: string }[]>`
     SELECT min("text") AS "text" FROM "OrderStatus" WHERE "storeId" = ${storeId}
     GROUP BY lower("text") HAVING count(*) > 1 LIMIT 1`
   if (!twice) return
-  throw new StoreFailure('not-unique', `Two statuses would have the text ${twice.text}; each needs one of its own`, {
-    field: 'StatusText',
-  })
+  const message = `Two statuses would have the text ${twice.text}; each needs one of its own`
+  throw new StoreFailure('not-unique', message, { field: 'StatusText' })
 }

@@ -29,7 +29,7 @@ export interface DraftPlace {
   readonly page: string
 }
 
-export interface DraftContent {
+interface DraftContent {
   /** For whom the order is, in words. */
   readonly title: string
   readonly lines: number
@@ -49,20 +49,15 @@ export type Kept =
 
 /** The newest first. Those that were kept last 30 days ago count as gone. */
 export function listDrafts({ db, store, now, identityId }: DraftOwner): Promise<Draft[]> {
-  return db.orderDraft.findMany({
-    where: { storeId: store.id, identityId, keptAt: { gt: oldest(now) } },
-    select: { id: true, version: true, title: true, lines: true, keptAt: true },
-    orderBy: [{ keptAt: 'desc' }, { id: 'desc' }],
-    take: DRAFTS_MAX,
-  })
+  const where = { storeId: store.id, identityId, keptAt: { gt: oldest(now) } }
+  const select = { id: true, version: true, title: true, lines: true, keptAt: true } as const
+  return db.orderDraft.findMany({ where, select, orderBy: [{ keptAt: 'desc' }, { id: 'desc' }], take: DRAFTS_MAX })
 }
 
 /** Returns a draft of the person with its fields. Throws `not-found`. */
 export async function readDraft({ db, store, now, identityId }: DraftOwner, id: number): Promise<Draft & DraftContent> {
-  const found = await db.orderDraft.findFirst({
-    where: { storeId: store.id, id, identityId, keptAt: { gt: oldest(now) } },
-    omit: { storeId: true, identityId: true, page: true },
-  })
+  const where = { storeId: store.id, id, identityId, keptAt: { gt: oldest(now) } }
+  const found = await db.orderDraft.findFirst({ where, omit: { storeId: true, identityId: true, page: true } })
   if (found === null) throw noSuchDraft()
   return { ...found, fields: JSON.parse(found.fields) }
 }
@@ -81,9 +76,7 @@ export async function keepDraft(
   { title, lines, fields }: DraftContent,
 ): Promise<Kept> {
   const text = JSON.stringify(fields)
-  if (Buffer.byteLength(text) > DRAFT_BYTES_MAX) {
-    return { refusal: 'too-large' }
-  }
+  if (Buffer.byteLength(text) > DRAFT_BYTES_MAX) return { refusal: 'too-large' }
   const shown = title.replaceAll('\0', '').slice(0, TITLE_LENGTH_MAX).toWellFormed()
   const content = sql`"page" = ${page}, "title" = ${shown}, "lines" = ${lines}::int, "fields" = ${text}, "keptAt" = ${now()}`
   return inTransaction(db, async (tx): Promise<Kept> => {

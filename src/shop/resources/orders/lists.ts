@@ -420,6 +420,11 @@ export const transactionList = list(
   },
 )
 
+function byCheckout(what: string) {
+  const description = `${what} Only the checkout that places the order, or an import, sets it.`
+  return { access: 'ro', description } as const
+}
+
 /** Answers to the checkout's questions. The store has no list of questions, so each answer keeps its question. */
 export const questionList = list(
   'Question',
@@ -435,34 +440,20 @@ export const questionList = list(
       label: 'Question number',
       description: 'The number of the question at the checkout. Results of changes name the answer by it.',
     }),
-    QuestionTitle: text(LONG_TEXT, {
-      access: 'ro',
-      label: 'Question',
-      description: 'The text of the question. Only the checkout that places the order, or an import, sets it.',
-    }),
+    QuestionTitle: text(LONG_TEXT, { ...byCheckout('The text of the question.'), label: 'Question' }),
     QuestionAnswer: text(LONG_TEXT, { description: 'The customer’s answer to the question.' }),
     QuestionType: text(10, {
-      access: 'ro',
+      ...byCheckout('The control with which the customer answered, such as `Dropdown`.'),
       label: 'Kind of answer',
-      description:
-        'The control with which the customer answered, such as `Dropdown`. Only the checkout that places the order, or an import, sets it.',
     }),
-    QuestionCheckoutStep: integer({
-      access: 'ro',
-      description:
-        'The step of the checkout that asked. Only the checkout that places the order, or an import, sets it.',
-    }),
+    QuestionCheckoutStep: integer(byCheckout('The step of the checkout that asked.')),
     QuestionSorting: integer({
-      access: 'ro',
+      ...byCheckout('The position of the question: lower numbers come first.'),
       label: 'Position',
-      description:
-        'The position of the question: lower numbers come first. Only the checkout that places the order, or an import, sets it.',
     }),
     QuestionDiscountGroup: integer({
-      access: 'ro',
+      ...byCheckout('The group of customers who are asked, as a code of the checkout; 0: everybody.'),
       label: 'Asked customers',
-      description:
-        'The group of customers who are asked, as a code of the checkout; 0: everybody. Only the checkout that places the order, or an import, sets it.',
     }),
   },
   {

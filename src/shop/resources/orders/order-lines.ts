@@ -106,15 +106,10 @@ function makeLine(
   refuseOtherSku(item, [product.sku, skuOf(product, variant)], `${path}.ItemID`)
 
   const { unitPrice: ownPrice } = item.columns
-  const { unitPrice, optionPrice } =
-    ownPrice === undefined
-      ? priceOf(product, {
-          priceLevel,
-          quantity: details.GroupOptionsForQuantityPricing === true ? orderedQuantity : quantity,
-          optionPrice: optionPriceOf(choices, variant),
-          currency,
-        })
-      : { unitPrice: exact(Number(ownPrice)), optionPrice: 0n }
+  const counted = details.GroupOptionsForQuantityPricing === true ? orderedQuantity : quantity
+  const purchase = { priceLevel, quantity: counted, optionPrice: optionPriceOf(choices, variant), currency }
+  const own = { unitPrice: exact(Number(ownPrice ?? 0)), optionPrice: 0n }
+  const { unitPrice, optionPrice } = ownPrice === undefined ? priceOf(product, purchase) : own
   if (unitPrice + optionPrice < 0n) {
     if (ownPrice !== undefined) throw wrongField(`${path}.ItemUnitPrice`, 'must not be negative', 'out-of-range')
     const each = `${toNumber(unitPrice + optionPrice)} ${currency}`

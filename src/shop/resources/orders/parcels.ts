@@ -47,9 +47,9 @@ function dividedParcels<Line>(
     lines: lines.filter((_, line) => isInside(at, items[line]?.ItemShipmentID)),
   }))
   const [away, waiting] = [true, false].map((left) => parcels.filter((parcel) => parcel.hasLeft === left))
-  const byLeaving = (away ?? []).toSorted((one, other) => {
-    const days = dayOf(one.shipment) - dayOf(other.shipment)
-    return days || placeIn(departures, one.shipment) - placeIn(departures, other.shipment)
+  const placeOf = ({ ShipmentID }: Shipment) => departures.get(ShipmentID) ?? 0
+  const byLeaving = (away ?? []).toSorted(({ shipment: one }, { shipment: other }) => {
+    return dayOf(one) - dayOf(other) || placeOf(one) - placeOf(other)
   })
   return [...byLeaving, ...(waiting ?? [])].map((parcel, at) => ({ ...parcel, number: at + 1 }))
 }
@@ -81,8 +81,4 @@ export function isAway({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): 
 /** Without a day: after those that have one. */
 function dayOf({ ShipmentShippedDate }: Shipment): number {
   return readDate(ShipmentShippedDate, 'UTC')?.instant.getTime() ?? Number.MAX_SAFE_INTEGER
-}
-
-function placeIn(departures: Departures, { ShipmentID }: Shipment): number {
-  return departures.get(ShipmentID) ?? 0
 }

@@ -75,22 +75,18 @@ export async function placeOrder(caller: Caller, body: unknown, placing: Placing
 export async function placeRead(caller: Caller, patch: Patch, { remember, close, customer = null, ...terms }: Placing) {
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, countRows(patch))
+  const steps = async (tx: Caller) => {
+    if (customer !== null) {
+      await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
+      patch.columns.customerId = customer.id
+    }
+    const order = await store(tx, { id, ids: ids() }, patch, terms)
+    if (patch.lists.TransactionList) await numberRefunds(tx, [{ before: null, after: order }])
+    await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
+    return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
+  }
   try {
-    return await inChange(
-      caller,
-      async (tx) => {
-        if (customer !== null) {
-          await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
-          patch.columns.customerId = customer.id
-        }
-        const order = await store(tx, { id, ids: ids() }, patch, terms)
-        if (patch.lists.TransactionList) await numberRefunds(tx, [{ before: null, after: order }])
-        await writeDue(tx, dueOfPlacing(id, Number(order.row.statusId)))
-        return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(tx, id)) }
-      },
-      remember,
-      close,
-    )
+    return await inChange(caller, steps, remember, close)
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }

@@ -15,34 +15,40 @@ export interface StockEffect {
 
 /** Rolls a rehearsed change back. */
 class Rehearsed<T> extends Error {
-  readonly outcome: { readonly result: T; readonly stock: StockEffect[] }
+  readonly outcome: T
 
-  constructor(outcome: Rehearsed<T>['outcome']) {
+  constructor(outcome: T) {
     super('A rehearsal ends with a rollback')
     this.outcome = outcome
   }
 }
 
-/**
- * Makes a change that moves stocks of these products for an order, says what came of it, and rolls it back. So it says
- * what saving does, and refuses what saving refuses. A change that reserves ids has to lock the order first: here they are
- * reserved in the transaction, and others must not wait for them as long as this waits for the order.
- */
-export async function rehearse<T>(
-  caller: Caller,
-  { orderId, productIds }: { readonly orderId: number; readonly productIds: readonly number[] },
-  change: (tx: Caller) => Promise<T>,
-): Promise<Rehearsed<T>['outcome']> {
+/** Makes a change, returns what came of it, and rolls it back. So it refuses what making it refuses. */
+export async function inRehearsal<T>(caller: Caller, steps: (tx: Caller) => Promise<T>): Promise<T> {
   try {
     return await inChange(caller, async (tx) => {
-      const last = await lastMovement(tx)
-      const result = await change(tx)
-      throw new Rehearsed({ result, stock: await effectsSince(tx, last, orderId, productIds) })
+      throw new Rehearsed(await steps(tx))
     })
   } catch (error) {
     if (error instanceof Rehearsed) return error.outcome
     throw error
   }
+}
+
+/**
+ * Rehearses a change that moves stocks of these products for an order. A change that reserves ids has to lock the order first: here they
+ * are reserved in the transaction, and others must not wait for them as long as this waits for the order.
+ */
+export function rehearse<T>(
+  caller: Caller,
+  { orderId, productIds }: { readonly orderId: number; readonly productIds: readonly number[] },
+  change: (tx: Caller) => Promise<T>,
+) {
+  return inRehearsal(caller, async (tx) => {
+    const last = await lastMovement(tx)
+    const result = await change(tx)
+    return { result, stock: await effectsSince(tx, last, orderId, productIds) }
+  })
 }
 
 /** The number of the last row of all ledgers; later rows have higher ones. */

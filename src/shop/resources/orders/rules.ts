@@ -39,9 +39,7 @@ import { difference, goodsOf, moveHeldStocks, restockedBy, returnedItems, sumByG
 export const NEW_SHIPMENT = -1
 
 /** A change of an existing order. */
-interface OrderChange extends Change {
-  readonly before: Stored
-}
+type OrderChange = Change & { readonly before: Stored }
 
 /**
  * Completes the shipments and lines of changed orders, checks the status and shares it with a single shipment, and
@@ -131,10 +129,8 @@ async function settleStatus(change: OrderChange): Promise<void> {
   const wanted = wantedStatus(change, from)
   if (wanted.statusId !== from && from === statusCancelled && caller.channel !== 'administration') {
     // Clients compare this text.
-    throw new StoreFailure('invalid-state', 'Not updated. Requested Change Status not allowed', {
-      field: wanted.field,
-      status: 400,
-    })
+    const message = 'Not updated. Requested Change Status not allowed'
+    throw new StoreFailure('invalid-state', message, { field: wanted.field, status: 400 })
   }
   await refuseUnknownStatuses(caller, [...(wanted.statusId === from ? [] : [wanted]), ...shipmentStatuses(change)])
   after.row.statusId = wanted.statusId
@@ -224,12 +220,9 @@ async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<v
   await lockProducts(caller, [...freshIds, ...moving])
   const products = await readSoldProducts(caller, [...freshIds, ...repriced.flatMap(idsOf)])
   for (const { row, index } of fresh) {
+    const path = `OrderItemList[${index}]`
     if (row.productId === null) row.optionCode = null
-    else
-      completeLine(row, products.get(Number(row.productId)), given[index], {
-        currency,
-        path: `OrderItemList[${index}]`,
-      })
+    else completeLine(row, products.get(Number(row.productId)), given[index], { currency, path })
   }
   for (const row of repriced) {
     const product = products.get(Number(row.productId))
@@ -286,10 +279,7 @@ function describedLine({ details, optionPrice }: Row, product: SoldProduct, curr
 }
 
 /** Not of lines that say what is stored, because an import may have brought it. */
-async function refuseOtherShipments(
-  { caller, id, before, after }: OrderChange,
-  given: readonly Patch[],
-): Promise<void> {
+async function refuseOtherShipments({ caller, id, before, after }: OrderChange, given: readonly Patch[]) {
   if (!given.some(({ columns }) => columns.shipmentId)) return
   const shipments = after.lists.ShipmentList ?? (await readRows(caller, shipmentList, id))
   if (shipments.length < 2) return
@@ -337,10 +327,8 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
 async function checkImported(changes: readonly Change[]): Promise<void> {
   const [{ caller }] = changes as [Change]
   const rows = changes.map(({ after }) => after.row)
-  await refuseUnknownStatuses(
-    caller,
-    rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' })),
-  )
+  const chosen = rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' }))
+  await refuseUnknownStatuses(caller, chosen)
   // A wrong number in a file must not use up the store's own, without which no order can be placed.
   const highestOf = (numbers: readonly unknown[]) =>
     Math.max(0, ...numbers.map(Number).filter((number) => number <= IMPORTED_MAX))

@@ -8,7 +8,7 @@ import { queryRows } from '../../../foundation/database/client.ts'
 import { anyOfFew, storeId } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { products } from '../products/products.ts'
-import { lockProducts, moveStocks, type StockCause } from '../products/stock.ts'
+import { lockProducts, moveStocks, type StockCause, type StockMove } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
 import { orderItemList } from './lists.ts'
 import type { OrderLine } from './order-lines.ts'
@@ -73,18 +73,11 @@ export async function moveHeldStocks(
   const hasOptions = moves.some(({ optionCode }) => optionCode !== null)
   const options = hasOptions ? await readOptions(caller, ids) : new Set()
   const stocks = moves.filter(({ productId }) => locked.has(productId))
-  await moveStocks(
-    caller,
-    products,
-    stocks.map(({ productId, optionCode, quantity }) => ({
-      productId,
-      optionCode: options.has(`${productId} ${optionCode}`) ? optionCode : null,
-      quantity: -quantity,
-      mode: 'add',
-      cause,
-      orderId,
-    })),
-  )
+  const given = stocks.map(({ productId, optionCode: code, quantity }): StockMove => {
+    const optionCode = options.has(`${productId} ${code}`) ? code : null
+    return { productId, optionCode, quantity: -quantity, mode: 'add', cause, orderId }
+  })
+  await moveStocks(caller, products, given)
 }
 
 /** Returns the advanced options of these products, as id and code. */

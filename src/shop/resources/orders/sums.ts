@@ -81,10 +81,7 @@ const type: ComputedSubResource['type'] = {
       sql: sql`p."refunded"`,
       description: 'The transactions of the types Refund and Credit, and payments below 0, without their sign.',
     }),
-    NetAmount: money({
-      sql: sql`p."net"`,
-      description: 'PaidAmount less RefundedAmount: what the store has of it.',
-    }),
+    NetAmount: money({ sql: sql`p."net"`, description: 'PaidAmount less RefundedAmount: what the store has of it.' }),
     OpenAmount: money({
       sql: sql`p."open"`,
       description:
@@ -93,9 +90,7 @@ const type: ComputedSubResource['type'] = {
     ItemSumList: list(
       'ItemSum',
       {
-        ItemIndexID: integer({
-          description: 'The line: the ItemIndexID of one in the OrderItemList of the order.',
-        }),
+        ItemIndexID: integer({ description: 'The line: the ItemIndexID of one in the OrderItemList of the order.' }),
         ItemID: text(150, { description: 'The SKU that was sold.' }),
         ItemQuantity: decimal({ description: 'How many pieces were sold.' }),
         ReturnedQuantity: decimal({

@@ -1,9 +1,7 @@
 import type { FormerFile } from '../../../engine/definition/former-file.ts'
+import { leftOut, noMember, written } from '../left-out.ts'
 
-const noMember = 'has nothing that it could mean here'
-const written = 'is written by the platform itself'
 const download = 'belongs to downloads, whose form in this file is not known'
-const products = 'lists products in a form that is not known'
 
 /** The headings for each number of a range. */
 function numbered(first: number, last: number, of: (n: number) => readonly [heading: string, column: string]) {
@@ -112,23 +110,10 @@ export const formerProductFile: FormerFile = {
   },
   leftOut: {
     catalogid: 'numbers the products of the platform that you come from',
-    price3: noMember,
-    display_stock: noMember,
-    sorting: noMember,
-    eproduct_password: download,
-    eproduct_random: download,
-    eproduct_expire: download,
-    eproduct_path: download,
-    related: products,
-    accessories: products,
-    recurring_order: noMember,
-    reminders_enabled: noMember,
-    reminders_frequency: noMember,
-    categoriesaaa: noMember,
-    date_created: written,
-    userid: written,
-    last_update: written,
-    review_average: written,
-    review_count: written,
+    ...leftOut('price3 display_stock sorting recurring_order', noMember),
+    ...leftOut('reminders_enabled reminders_frequency categoriesaaa', noMember),
+    ...leftOut('eproduct_password eproduct_random eproduct_expire eproduct_path', download),
+    ...leftOut('related accessories', 'lists products in a form that is not known'),
+    ...leftOut('date_created userid last_update review_average review_count', written),
   },
 }

@@ -1,16 +1,15 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { inChange } from '../../../engine/changing/change.ts'
 import { refusalOf } from '../../../engine/definition/constraints.ts'
-import { findByAlternateKeys } from '../../../engine/reading/read.ts'
+import { refused } from '../../../engine/definition/refused.ts'
+import { findByAlternateKeys, getRecord, notFound } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { products } from './products.ts'
 import { skuForms } from './sku.ts'
-import { moveStocks } from './stock.ts'
+import { lockProducts, moveStocks, type StockMove } from './stock.ts'
 
-// The stock of a product by its SKU, ignoring case. Advanced options have their own stocks.
-
-/** Returns null for an unknown SKU. */
+/** Returns the stock of a product by its SKU, ignoring case; advanced options have their own. Null for an unknown SKU. */
 export async function readInventory(caller: Caller, sku: string): Promise<number | null> {
   for (const form of skuForms(sku)) {
     const [found] = await rowsInTurn<{ stock: number }>(caller)`
@@ -25,10 +24,9 @@ export async function readInventory(caller: Caller, sku: string): Promise<number
 const SHOWN_LENGTH_MAX = 80
 
 /**
- * Replaces the stock or adds to it, and returns the new stock. As with a change of the record, the stock may become
- * negative, and one that stays is no change. Who replaces knows whole pieces: 2.5 of a product stay where 2 replace them, and 2 are
- * returned. Throws `not-found` for an unknown SKU,
- * a 400 for a stock too large to be stored.
+ * Replaces the stock of the product with this SKU or adds to it, and returns the new stock. As with a change of the record, the stock may
+ * become negative, and one that stays is no change. Who replaces knows whole pieces: 2.5 of a product stay where 2 replace them, and 2 are
+ * returned. Throws `not-found` for an unknown SKU, a 400 for a stock too large to be stored.
  */
 export async function changeInventory(
   caller: Caller,
@@ -44,11 +42,43 @@ export async function changeInventory(
   }
   const cause = mode === 'replace' ? 'set' : 'adjust'
   const move = { productId, optionCode: null, quantity, mode, isWhole: mode === 'replace', cause } as const
-  try {
-    const [moved] = await inChange(caller, (tx) => moveStocks(tx, products, [move]))
-    if (!moved) throw new Error('A stock that may become negative was not enough')
-    return mode === 'replace' ? quantity : moved.after
-  } catch (error) {
-    throw refusalOf(error, products) ?? error
+  const [moved] = await inChange(caller, (tx) => moveStocks(tx, products, [move])).catch(refuse)
+  if (!moved) throw new Error('A stock that may become negative was not enough')
+  return mode === 'replace' ? quantity : moved.after
+}
+
+export interface Correction {
+  readonly productId: number
+  /** Null: the product's own stock. */
+  readonly optionCode: string | null
+  /** `set` replaces the stock, `adjust` adds to it. */
+  readonly cause: 'set' | 'adjust'
+  readonly quantity: number
+  readonly note: string
+}
+
+/**
+ * Corrects a stock and writes the reason into the ledger. `precondition` gets the product's JSON text under the lock and
+ * throws to refuse. Throws a 400 for a correction that changes nothing or a stock too large to be stored,
+ * `not-found` for an unknown product or option.
+ */
+export async function correctStock(
+  caller: Caller,
+  { productId, optionCode, cause, quantity, note }: Correction,
+  precondition: (record: string) => void,
+): Promise<void> {
+  const mode = cause === 'set' ? 'replace' : 'add'
+  const move: StockMove = { productId, optionCode, cause, mode, quantity, note }
+  const steps = async (tx: Caller) => {
+    const locked = await lockProducts(tx, [productId])
+    if (!locked.has(productId)) throw notFound(products, productId)
+    precondition(await getRecord(tx, products, productId))
+    const [moved] = await moveStocks(tx, products, [move])
+    if (moved?.before === moved?.after) throw refused('Quantity', 'Quantity leaves the stock as it is')
   }
+  await inChange(caller, steps).catch(refuse)
+}
+
+function refuse(error: unknown): never {
+  throw refusalOf(error, products) ?? error
 }

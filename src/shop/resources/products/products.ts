@@ -59,8 +59,9 @@ function numbered(first: number, last: number, fieldsOf: (n: number) => Fields):
 }
 
 /** The products in a list of other records, which keep the item when its product is deleted. It may be in most orders of a store. */
-function itemsOf(table: string, list: string, items: TableLink): Referrer {
-  return { table, fields: [`${list}.CatalogID`], by: items, rule: 'clear', isUntold: true }
+function itemsOf(table: string, list: string, items: Omit<TableLink, 'column'>): Referrer {
+  const by = { ...items, column: 'productId' }
+  return { table, fields: [`${list}.CatalogID`], by, rule: 'clear', isUntold: true }
 }
 
 const levelPrices = Array.from({ length: 10 }, (_, at) => `PriceLevel${at + 1}`)
@@ -495,9 +496,7 @@ export const products = defineResource({
             'The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
         }),
         FetchFrom: fetchFrom('ImageGalleryFile'),
-        ImageGalleryCaption: text(LONG_TEXT, {
-          description: 'The caption and alternative text of the picture.',
-        }),
+        ImageGalleryCaption: text(LONG_TEXT, { description: 'The caption and alternative text of the picture.' }),
         ImageGallerySorting: position('the picture in the gallery'),
       },
       {
@@ -852,13 +851,9 @@ export const products = defineResource({
     effects: productEffects,
     isFinalOnceWritten: true,
     referrers: [
-      itemsOf('Order', 'OrderItemList', { table: 'OrderItem', record: 'orderId', column: 'productId' }),
-      itemsOf('Rma', 'RMAItemList', { table: 'RmaItem', record: 'rmaId', column: 'productId' }),
-      itemsOf('GiftRegistry', 'GiftRegistryItemList', {
-        table: 'GiftRegistryItem',
-        record: 'registryId',
-        column: 'productId',
-      }),
+      itemsOf('Order', 'OrderItemList', { table: 'OrderItem', record: 'orderId' }),
+      itemsOf('Rma', 'RMAItemList', { table: 'RmaItem', record: 'rmaId' }),
+      itemsOf('GiftRegistry', 'GiftRegistryItemList', { table: 'GiftRegistryItem', record: 'registryId' }),
       ...productLinks,
     ],
     ledger: stockMovements,

@@ -52,10 +52,7 @@ export async function lockProducts(
   return new Set(found.map(({ id }) => id))
 }
 
-interface MovedStock {
-  readonly before: number
-  readonly after: number
-}
+type MovedStock = { readonly before: number; readonly after: number }
 
 /**
  * Moves stocks in this order and writes the ledger's rows, inside the caller's change; every stock change ends here.
@@ -64,11 +61,7 @@ interface MovedStock {
  * is writes nothing, so LastUpdate stays too. Returns the stock before and after each move that is not `written`; null if
  * it was not enough (`onlyIfEnough`). Throws `not-found` for an unknown product or option.
  */
-export async function moveStocks(
-  caller: Caller,
-  products: Resource,
-  moves: readonly StockMove[],
-): Promise<(MovedStock | null)[]> {
+export async function moveStocks(caller: Caller, products: Resource, moves: readonly StockMove[]) {
   const moved: (MovedStock | null)[] = []
   for (const move of moves) if (move.mode !== 'written') moved.push(await moveStock(caller, products, move))
   const written = moves.filter(({ mode }) => mode === 'written')

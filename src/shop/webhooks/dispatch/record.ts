@@ -214,12 +214,7 @@ const ACTOR = 'platform'
  * Disables a webhook and gives up its pending deliveries, in one transaction. Does nothing if it was deleted, already
  * disabled or given another address, or if an attempt has succeeded since the failures that are the reason.
  */
-async function pauseWebhook(
-  db: Db,
-  { storeId, webhookId, url }: Claim,
-  { reason, failingSince }: Pause,
-  at: Date,
-): Promise<void> {
+async function pauseWebhook(db: Db, { storeId, webhookId, url }: Claim, { reason, failingSince }: Pause, at: Date) {
   await inTransaction(db, async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM "Webhook"

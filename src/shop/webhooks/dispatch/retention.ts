@@ -46,12 +46,7 @@ export function deliverySweep({ db, now }: { db: Db; now: () => Date }): Sweep {
 }
 
 /** Returns the id after which the next batch begins; null: no row was old. */
-async function sweepBatch(
-  db: Db,
-  { table, time, mayGo, followUp = empty }: AgedTable,
-  before: Date,
-  after: number,
-): Promise<number | null> {
+async function sweepBatch(db: Db, { table, time, mayGo, followUp = empty }: AgedTable, before: Date, after: number) {
   const from = identifier(table)
   const [batch] = await db.$queryRaw<{ last: number | null }[]>`
     WITH "batch" AS MATERIALIZED (

@@ -9,6 +9,7 @@ import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isId } from '../../../../foundation/values/int32.ts'
 import { readNames } from '../../../../shop/resources/name-lists/name-lists.ts'
 import { billedTo, isWithoutContact } from '../../../../shop/resources/orders/buyer.ts'
+import { listUsedMethods } from '../../../../shop/resources/orders/charge-tables.ts'
 import {
   DRAFT_BYTES_MAX,
   DRAFTS_MAX,
@@ -31,7 +32,6 @@ import {
   REHEARSED_ORDER_ID,
 } from '../../../../shop/resources/orders/place-order.ts'
 import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
-import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'

@@ -7,9 +7,13 @@ import { storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readInput } from '../../../../foundation/values/input.ts'
 import type { PictureServices } from '../../../../shop/pictures/pictures.ts'
-import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
-import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
+import {
+  addedStatus,
+  addOrderStatus,
+  changedStatuses,
+  updateOrderStatuses,
+} from '../../../../shop/resources/order-statuses/update-statuses.ts'
 import { chargeTableNames } from '../../../../shop/resources/orders/charge-tables.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'

@@ -103,18 +103,12 @@ function taken({ entries }: FieldSet, within?: 'item'): [string, Field][] {
     .filter(([name]) => within === 'item' || !elsewhere.has(name))
     .map(([name, field]) => {
       if (field.kind === 'object') return [name, field]
-      if (field.kind !== 'list') return [name, { ...field, description: said[name] ?? field.description }]
-      const fields = fieldSet(Object.fromEntries(taken(field.fields, 'item')))
-      return [
-        name,
-        {
-          ...field,
-          typeName: field.typeName.replace('Placed', 'Checkout'),
-          description: said[name] ?? field.description,
-          fields,
-          ...(name === 'OrderItemList' && { required: true, itemsMax: ORDER_ITEMS_MAX }),
-        },
-      ]
+      const described = { ...field, description: said[name] ?? field.description }
+      if (described.kind !== 'list') return [name, described]
+      const fields = fieldSet(Object.fromEntries(taken(described.fields, 'item')))
+      const typeName = described.typeName.replace('Placed', 'Checkout')
+      const bounds = name === 'OrderItemList' && { required: true, itemsMax: ORDER_ITEMS_MAX }
+      return [name, { ...described, typeName, fields, ...bounds }]
     })
   return entries.some(([name]) => name === 'ItemQuantity') ? [...own, ['ItemUnitPrice', ownPrice]] : own
 }
@@ -166,15 +160,8 @@ export async function readCheckout({ caller, records, handling: { refusals } }: 
   const own = wrong.filter(({ field }) => !known.has(field))
   roundCharges(patch, caller.store.currency)
   const amount = notePayment(patch, paid as Partial<Payment> | undefined)
-  const unknown = notes.unknown.filter(({ path }) => !elsewhere.has(path))
-  const read: ReadBody = {
-    handling,
-    notes: { ...notes, unknown },
-    type: checkoutType,
-    body,
-    rules,
-    shownIn: () => undefined,
-  }
+  const left = { ...notes, unknown: notes.unknown.filter(({ path }) => !elsewhere.has(path)) }
+  const read: ReadBody = { handling, notes: left, type: checkoutType, body, rules, shownIn: () => undefined }
   return {
     patch,
     isWrong: own.length > 0 || handling.refusals.length > 0 || !isAllTaken(notes),

@@ -1,0 +1,9 @@
+// Why headings of the platform's files from which a merchant comes are left out.
+
+export const noMember = 'has nothing that it could mean here'
+export const written = 'is written by the platform itself'
+
+/** The reason for each of these headings, which blanks separate. */
+export function leftOut(headings: string, reason: string): Record<string, string> {
+  return Object.fromEntries(headings.split(' ').map((heading) => [heading, reason]))
+}
