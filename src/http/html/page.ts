@@ -197,7 +197,6 @@ export function renderPage(
     // Developers work for stores of many zones.
     zone: store?.timeZone ?? 'UTC',
     csrf,
-    // Of a form that adds something: a new one each time that it is shown.
     oneTimeKey: randomUUID(),
     assets,
     hasOutbox: Boolean(request.server.hasOutbox),

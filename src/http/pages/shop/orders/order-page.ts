@@ -77,15 +77,14 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid, trackingOf, taxes, thumbnailOf] = await Promise.all([
+  const [sent, payments, trackingOf, taxes, thumbnailOf] = await Promise.all([
     readParcels(caller, order, figures.lines),
-    readPayments(caller, order),
+    readPayments(caller, order).then(paymentsInWords),
     readTracking(caller, order),
     readStatedTaxes(caller, [id]),
     readThumbnails(caller, figures.lines),
   ])
   const parcels = sent.map((one) => shownParcel(order, one, { trackingOf, writing }))
-  const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
   const { InternalComments, ExternalComments } = order
