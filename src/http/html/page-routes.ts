@@ -118,8 +118,8 @@ function methodsWith(app: FastifyInstance, config: PagesConfig) {
   const uploadConfig = { ...config, isUpload: true }
   const asForm =
     (
-      carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
       pageOf: (request: FastifyRequest, reply: FastifyReply, failure: StoreFailure) => Shown,
+      carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
     ): RouteHandlerMethod =>
     (request, reply) => {
       const work = async () => {
@@ -134,7 +134,7 @@ function methodsWith(app: FastifyInstance, config: PagesConfig) {
     page: (path: string, pageOf: (request: FastifyRequest, reply: FastifyReply) => Shown) =>
       get(path, async (request, reply) => sendPage(reply, await pageOf(request, reply))),
     /**
-     * Adds the handler of a form. `carryOut` returns the address to redirect to, or the reply. On failure the page is
+     * Adds the handler of a form. `carryOut` returns the address to redirect to, or the reply. On failure `pageOf` is
      * shown again with the problem.
      */
     form: (path: string, ...functions: Parameters<typeof asForm>) => post(path, asForm(...functions)),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -196,6 +197,7 @@ export function renderPage(
     // Developers work for stores of many zones.
     zone: store?.timeZone ?? 'UTC',
     csrf,
+    oneTimeKey: randomUUID(),
     assets,
     hasOutbox: Boolean(request.server.hasOutbox),
     notice,

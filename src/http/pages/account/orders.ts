@@ -41,7 +41,6 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
   get('/account', async (request, reply) => {
     const { id, store } = personOf(request, 'customer')
     const { before } = readInput(query, request.query, 'The query')
-    // Reads one more than it shows, to detect older orders.
     const rows = await services.db.order.findMany({
       where: { storeId: store.id, customerId: id, ...(before !== undefined && { id: { lt: before } }) },
       select: shownColumns,
@@ -131,11 +130,6 @@ const shownColumns = {
   },
 } as const satisfies Prisma.OrderSelect
 
-/** The status that a customer sees. Recording a payment does not move an order from Unpaid; to its customer it is New. */
-function seenStatus(statusId: number, payment: PaymentState): number {
-  return statusId === statusUnpaid && !isOwed(payment) ? statusNew : statusId
-}
-
 /** To a customer, money that a payment service has reserved is not owed. */
 const authorised: Chip = { text: t('Payment authorised'), tone: 'ok' }
 
@@ -143,7 +137,8 @@ type Statuses = Awaited<ReturnType<typeof listStatuses>>
 
 /** The merchant's text of the status that a customer sees, and how a page says it in the reader's language. */
 function statusOf(statuses: Statuses, statusId: number, payment: PaymentState) {
-  const seen = seenStatus(statusId, payment)
+  // Recording a payment does not move an order from Unpaid; to its customer it is New.
+  const seen = statusId === statusUnpaid && !isOwed(payment) ? statusNew : statusId
   const status = statuses.find(({ id }) => id === seen)
   return { status: status?.text ?? '', statusName: status ? statusName(status) : t('unknown') }
 }

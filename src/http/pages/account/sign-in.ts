@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type MailServices, mailsAre } from '../../../access/mail/write.ts'
 import { LINK_MINUTES, requestCustomerLink } from '../../../access/people/customer-links.ts'
@@ -40,21 +40,21 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
     return sendPage(reply, token === '' ? await askPage(query) : pageOf({ token }))
   })
 
-  const ask = async (request: FastifyRequest, reply: FastifyReply) => {
+  const again = (request: FastifyRequest) => askPage(sentBy(request))
+  form('/account/sign-in/link', again, async (request, reply) => {
     await requestCustomerLink(services, sentBy(request), clientOf(request))
     if (!wantsHtml(request)) return reply.code(204).send()
     return sendPage(reply, await askPage(sentBy(request), true))
-  }
-  form('/account/sign-in/link', ask, (request) => askPage(sentBy(request)))
+  })
 
-  const signIn = async (request: FastifyRequest, reply: FastifyReply) => {
+  const emptyPage = () => askPage({})
+  form('/account/sign-in', emptyPage, async (request, reply) => {
     const { Token } = readInput(loginToken, sentBy(request))
     const opened = await redeemCustomerToken(services, Token, clientOf(request))
     if (request.session) await endSession(services, request.session.id)
     app.sessionCookies.set(reply, 'customer', opened)
     return wantsHtml(request) ? '/account' : { ExpiresAt: opened.expiresAt.toISOString() }
-  }
-  form('/account/sign-in', signIn, () => askPage({}))
+  })
 
   pagesFor(app, 'customer').post('/account/sign-out', (_request, reply) => signOut(services, area, reply))
 }

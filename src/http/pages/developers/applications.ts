@@ -165,22 +165,19 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
   pagesFor(app, 'developer').page('/developers/applications/new', () => newPage({ Privileges: 'these' }))
   const { post, page, form } = pagesFor(app, 'developer').proved
 
-  const save = async (request: FastifyRequest) => {
+  const again = async (request: FastifyRequest) => {
+    return applicationPage(services, await findOwnApplication(services, ownIn(request)), { values: typedForm(request) })
+  }
+  form('/developers/applications/:id', again, async (request) => {
     const changed = await change(services, request)
     if (!wantsHtml(request)) return ownApplication.of(changed)
     return `/developers/applications/${changed.id}?notice=application-changed`
-  }
-  form('/developers/applications/:id', save, async (request) => {
-    return applicationPage(services, await findOwnApplication(services, ownIn(request)), { values: typedForm(request) })
   })
 
   page('/developers/applications/:id/delete', async (request) => {
     const application = await findOwnApplication(services, ownIn(request))
-    return {
-      template: '/pages/developers/delete',
-      title: t('Delete {name}?', { name: application.name }),
-      data: { application },
-    }
+    const data = { application }
+    return { template: '/pages/developers/delete', title: t('Delete {name}?', { name: application.name }), data }
   })
 
   post('/developers/applications/:id/delete', async (request, reply) => {

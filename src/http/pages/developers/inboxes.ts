@@ -206,11 +206,9 @@ export function inboxPages(app: FastifyInstance, services: Services): void {
     const inbox = await named(request)
     const { messageId } = readInput(messageInput, { messageId: textIn(request.params, 'messageId') })
     const message = await findMessage(services, inbox, messageId)
-    return {
-      template: '/pages/developers/inbox-message-page',
-      title: t('Message in {inbox}', { inbox: inbox.title }),
-      data: { inbox, message, address: addressOf(inbox), signedBy },
-    }
+    const title = t('Message in {inbox}', { inbox: inbox.title })
+    const data = { inbox, message, address: addressOf(inbox), signedBy }
+    return { template: '/pages/developers/inbox-message-page', title, data }
   })
 
   const again = async (request: FastifyRequest, _reply: FastifyReply, failure: StoreFailure) => {
@@ -219,22 +217,19 @@ export function inboxPages(app: FastifyInstance, services: Services): void {
     })
     return inboxPage(services, request, inbox)
   }
-  const save = async (request: FastifyRequest) => {
+  form(`${home}/:id`, again, async (request) => {
     await findInbox(services, ownIn(request))
     const inbox = await changeInbox(services, ownIn(request), readInput(changedInbox, formOf(request)))
     return `${addressOf(inbox)}?notice=settings-saved`
-  }
-  form(`${home}/:id`, save, again)
-  const empty = async (request: FastifyRequest) => {
+  })
+  form(`${home}/:id/empty`, again, async (request) => {
     const inbox = await emptyInbox(services, ownIn(request))
     return `${addressOf(inbox)}?notice=inbox-emptied`
-  }
-  form(`${home}/:id/empty`, empty, again)
-  const remove = async (request: FastifyRequest) => {
+  })
+  form(`${home}/:id/delete`, again, async (request) => {
     await deleteInbox(services, ownIn(request), actorOf(request))
     return `${home}?notice=inbox-deleted`
-  }
-  form(`${home}/:id/delete`, remove, again)
+  })
 }
 
 async function listPage(services: Services, request: FastifyRequest): Promise<HtmlPage> {
@@ -256,7 +251,6 @@ async function listPage(services: Services, request: FastifyRequest): Promise<Ht
 
 async function inboxPage(services: Services, request: FastifyRequest, inbox: Inbox): Promise<HtmlPage> {
   const before = /^\d{1,12}$/.exec(textIn(request.query, 'before'))?.[0]
-  // One more than is shown, to see whether there are older ones.
   const found = await listMessages(services, inbox, {
     limit: PAGE_MAX + 1,
     before: before === undefined ? undefined : Number(before),

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Subscribing } from '../../../access/applications/subscriptions/subscriptions.ts'
 import { endSession, findSession } from '../../../access/people/sessions.ts'
@@ -222,13 +222,14 @@ export const testStoreRoutes = [
 /** Adds the forms of the pages that programs have other methods for, and the one that leads into a store's administration. */
 export function testStoreForms(app: FastifyInstance, services: Services): void {
   const { form } = pagesFor(app, 'developer')
-  const remove = async (request: FastifyRequest) => {
+  const again = (request: FastifyRequest) => storePage(services, request)
+  form(`${home}/:id/delete`, again, async (request) => {
     await throwAway(services, ownIn(request), actorOf(request))
     return `${home}?notice=test-store-deleted`
-  }
-  form(`${home}/:id/delete`, remove, (request) => storePage(services, request))
+  })
 
-  const enter = async (request: FastifyRequest, reply: FastifyReply) => {
+  // A new session of the administration has shown a password lately.
+  pagesFor(app, 'developer').proved.form(`${home}/:id/sign-in`, again, async (request, reply) => {
     const { id: storeId } = ownIn(request)
     const maker = personOf(request, 'developer')
     const opened = await enterTestStore(services, maker, storeId, clientOf(request), actorOf(request))
@@ -239,9 +240,7 @@ export function testStoreForms(app: FastifyInstance, services: Services): void {
       await endSession(services, session.id, { ...actorOf(request), kind: 'merchant', name: session.person.email })
     app.sessionCookies.set(reply, 'merchant', opened)
     return '/admin'
-  }
-  // A new session of the administration has shown a password lately.
-  pagesFor(app, 'developer').proved.form(`${home}/:id/sign-in`, enter, (request) => storePage(services, request))
+  })
 }
 
 async function listPage(services: Services, request: FastifyRequest): Promise<HtmlPage> {

@@ -5,7 +5,7 @@ import type { Scalar } from '../../../engine/definition/fields.ts'
 import { resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
 import { type Form, textIn } from '../../html/request.ts'
 
-/** What a form with a one-time key (`OneTimeKey`) adds. */
+/** What a form with a one-time key (`OneTimeKey`, a new one each time that the form is shown) adds. */
 interface Addition {
   /** What is added to what, such as `payment of order 5`: the key counts only there. */
   readonly scope: string

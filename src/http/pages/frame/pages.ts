@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { type Format, formatOf } from '../../../foundation/texts/format.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { TOLD_MS } from '../../../shop/resources/order-mails/due.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
@@ -18,7 +20,39 @@ import {
 } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
 import { digest } from '../../server/requests/compression.ts'
-import type { PageRequest, RecordRequest, Sent } from './request.ts'
+
+// What a request says to a page of a store is read once, at the door. Pages are functions of these values.
+
+/** A record or an item of a list, as programs read it. */
+export type Wire = Readonly<Record<string, unknown>>
+
+/** A request to a page of a store. */
+export interface PageRequest {
+  /** Who asks, and in which store. */
+  readonly caller: Caller & CallerServices
+  /** The names in the address. */
+  readonly params: unknown
+  readonly query: unknown
+  /** How whoever asks writes what a form has, and reads what a page shows. */
+  readonly writing: Writing & Format
+  /** What a form has; null: none was sent. */
+  readonly typed: Form | null
+  /** Whether the form was refused because what it changes is not as it showed it. The page is of what is stored now. */
+  readonly isOutdated: boolean
+}
+
+/** A request to a page of one record, which the address names as `id`. */
+export interface RecordRequest<Known = Wire> extends PageRequest {
+  readonly id: number
+  readonly record: Known
+  /** The record as programs read it. */
+  readonly text: string
+  /** The entity tag of the form on the page: of the record as it is, or of the one that a form which comes back was first shown with. */
+  readonly etag: string
+}
+
+/** A request with a form. */
+export type Sent<Asked extends PageRequest> = Asked & { readonly typed: Form }
 
 type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form' | 'upload'>
 
@@ -38,11 +72,7 @@ export type Framed<Asked extends PageRequest> = ReturnType<typeof framed<Asked>>
 
 /** Adds pages of a store to `pages`, which say who may use them. */
 export function storePages(pages: Pages, services: CallerServices) {
-  return framed<PageRequest>(
-    pages,
-    async (request, isOutdated) => readRequest(request, services, isOutdated),
-    () => ({}),
-  )
+  return framed<PageRequest>(pages, async (request, isOutdated) => readRequest(request, services, isOutdated))
 }
 
 /**
@@ -100,7 +130,7 @@ export function tagOf(text: string, { typed, isOutdated }: Pick<PageRequest, 'ty
 function framed<Asked extends PageRequest>(
   pages: Pages,
   read: (request: FastifyRequest, isOutdated: boolean) => Promise<Asked>,
-  dataOf: (asked: Asked) => object,
+  dataOf: (asked: Asked) => object = () => ({}),
 ) {
   const withData = (asked: Asked, page: HtmlPage) => ({ ...page, data: { ...dataOf(asked), ...page.data } })
   const shown = async (show: Show<Asked>, reply: FastifyReply, isOutdated = false): Promise<HtmlPage> => {
@@ -114,15 +144,15 @@ function framed<Asked extends PageRequest>(
    */
   const formBy =
     (add: Pages['form' | 'upload']) =>
-    (path: string, submit: Submit<Asked>, show: Show<Asked>, outdatedBy = outdated) =>
+    (path: string, show: Show<Asked>, submit: Submit<Asked>, outdatedBy = outdated) =>
       add(
         path,
+        (_request, reply, { status }) => shown(show, reply, outdatedBy.includes(status)),
         async (request, reply) => {
           const asked = (await read(request, false)) as Sent<Asked>
           const done = await submit(asked, reply)
           return typeof done === 'object' && 'template' in done ? sendPage(reply, withData(asked, done)) : done
         },
-        (_request, reply, { status }) => shown(show, reply, outdatedBy.includes(status)),
       )
   const form = formBy(pages.form)
   return {
@@ -133,7 +163,7 @@ function framed<Asked extends PageRequest>(
     /** Adds a page and its form, at one address. */
     pair: (path: string, show: Show<Asked>, submit: Submit<Asked>, outdatedBy = outdated) => {
       page(path, show)
-      form(path, submit, show, outdatedBy)
+      form(path, show, submit, outdatedBy)
     },
     /** Adds an address that shows a form again with what was typed, and more to fill in. */
     again: (path: string, show: Show<Asked>) =>
@@ -142,4 +172,24 @@ function framed<Asked extends PageRequest>(
     get: (path: string, answer: (asked: Asked, reply: FastifyReply) => Promise<unknown>) =>
       pages.get(path, async (request, reply) => answer(await read(request, false), reply)),
   }
+}
+
+/** Refuses (412) a form whose record has changed since the form was shown. `advice` says what the form shows instead. */
+export function ifUnchanged(form: Form, one: string, advice: string) {
+  return (record: string): void => {
+    if (digest(record) === textIn(form, 'etag')) return
+    const reason = 'Somebody else has changed it, or this form was sent twice'
+    throw new StoreFailure('precondition-failed', `This ${one} is not as the form showed it. ${reason}. ${advice}`)
+  }
+}
+
+/** The same at once; what it returns does so under the lock of the record. */
+export function requireUnchanged(
+  { typed, text }: { readonly typed: Form; readonly text: string },
+  one: string,
+  advice: string,
+): (record: string) => void {
+  const precondition = ifUnchanged(typed, one, advice)
+  precondition(text)
+  return precondition
 }

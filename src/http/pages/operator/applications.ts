@@ -20,30 +20,24 @@ const opening = namedObject({ OpenToMerchants: z.enum(['true', 'false'], 'must b
 
 /** Adds the pages of applications and their limits, and of developers. */
 export function applicationPages(app: FastifyInstance, services: AccessServices): void {
-  const { page, form } = pagesFor(app, 'operator')
+  const { page, form, proved } = pagesFor(app, 'operator')
   const again = (request: FastifyRequest) => applicationPage(services, request)
   page(home, (request) => applicationsPage(services, request))
   page(`${home}/:id`, again)
-  const save = async (request: FastifyRequest) => {
+  const asTyped = (request: FastifyRequest) => applicationPage(services, request, formOf(request))
+  form(`${home}/:id`, asTyped, async (request) => {
     const id = idIn(request)
     const Throttle = limitIn(formOf(request), writingOf(request))
-    const given = readInput(changedLimit, { Throttle })
-    await updateApplication(services, id, given, actorOf(request))
+    const save = async () => updateApplication(services, id, readInput(changedLimit, { Throttle }), actorOf(request))
+    await save().catch(inFormFields(limitFields))
     return `${home}/${id}?notice=settings-saved`
-  }
-  form(
-    `${home}/:id`,
-    (request) => save(request).catch(inFormFields(limitFields)),
-    (request) => applicationPage(services, request, formOf(request)),
-  )
-  const { form: provedForm } = pagesFor(app, 'operator').proved
-  const open = async (request: FastifyRequest) => {
+  })
+  proved.form(`${home}/:id/merchants`, again, async (request) => {
     const id = idIn(request)
     const { OpenToMerchants } = readInput(opening, formOf(request))
     await updateApplication(services, id, { OpenToMerchants: OpenToMerchants === 'true' }, actorOf(request))
     return `${home}/${id}?notice=settings-saved`
-  }
-  provedForm(`${home}/:id/merchants`, open, again)
+  })
   page('/operator/developers', (request) => developersPage(services, request))
 }
 
@@ -94,12 +88,9 @@ async function applicationPage({ db }: AccessServices, request: FastifyRequest, 
   })
   if (!application) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
   const { subscriptions, ...about } = application
-  return {
-    template: '/pages/operator/application',
-    title: application.name,
-    values: typed ?? limitValues(rateLimitOf(application), writingOf(request)),
-    data: { id, application: about, subscriptions },
-  }
+  const values = typed ?? limitValues(rateLimitOf(application), writingOf(request))
+  const data = { id, application: about, subscriptions }
+  return { template: '/pages/operator/application', title: application.name, values, data }
 }
 
 async function developersPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { recordAudit } from '../../../access/audit/audit.ts'
 import { mailsAre } from '../../../access/mail/write.ts'
 import { factorColumns, isFactorInForce } from '../../../access/people/factors/in-force.ts'
@@ -25,7 +25,7 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
   page(home, (request) => peoplePage(services, request))
   const again = (request: FastifyRequest) => personPage(services, request)
   page(`${home}/:id`, again)
-  const reset = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${home}/:id/reset`, again, async (request, reply) => {
     const id = idIn(request)
     const kind = accountKinds.find((each) => each === textIn(formOf(request), 'Kind'))
     const identity = await identityById(services, id)
@@ -44,20 +44,17 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
     })
     const link = services.config.publicUrl + handed.link
     return sendPage(reply, linkPage({ email, link, expiresAt: handed.expiresAt }, `${home}/${id}`))
-  }
-  form(`${home}/:id/reset`, reset, again)
-  const remove = async (request: FastifyRequest) => {
+  })
+  form(`${home}/:id/factor-removal`, again, async (request) => {
     const id = idIn(request)
     await requestFactorRemoval(services, id, actorOf(request))
     return `${home}/${id}?notice=factor-removal`
-  }
-  form(`${home}/:id/factor-removal`, remove, again)
-  const keep = async (request: FastifyRequest) => {
+  })
+  form(`${home}/:id/factor-removal/cancel`, again, async (request) => {
     const id = idIn(request)
     await cancelFactorRemoval(services, id, actorOf(request))
     return `${home}/${id}?notice=factor-kept`
-  }
-  form(`${home}/:id/factor-removal/cancel`, keep, again)
+  })
 }
 
 async function peoplePage({ db, now }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {

@@ -6,7 +6,7 @@ import { type CreateStore, createUnownedStore } from '../../../access/stores/cre
 import { changedStore, unownedStore } from '../../../access/stores/store-input.ts'
 import { rotateUserKey, storeWithKey, updateStore } from '../../../access/stores/stores.ts'
 import { inTransaction } from '../../../foundation/database/client.ts'
-import { type Phrase, t } from '../../../foundation/texts/text.ts'
+import { t } from '../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { invite, listInvitations, withdrawInvitation } from '../../../shop/staff/invitations.ts'
 import { listMembers, removeMember } from '../../../shop/staff/members.ts'
@@ -34,39 +34,34 @@ const ownerOnly = namedObject({ Email: emailInput })
 export function storePages(app: FastifyInstance, services: StorePagesServices): void {
   pagesFor(app, 'operator').page(home, (request) => storesPage(services, request))
   const { page, form } = pagesFor(app, 'operator').proved
-  const again = (request: FastifyRequest) => storePage(services, request)
+  const show = (request: FastifyRequest) => storePage(services, request)
   const asTyped = (request: FastifyRequest) => storePage(services, request, formOf(request))
 
   page(`${home}/new`, () => newPage(services))
-  const open = (request: FastifyRequest, reply: FastifyReply) => openStore(services, request, reply)
-  form(home, open, (request) => newPage(services, formOf(request)))
+  const again = (request: FastifyRequest) => newPage(services, formOf(request))
+  form(home, again, (request, reply) => openStore(services, request, reply))
 
-  page(`${home}/:id`, again)
-  const save = (request: FastifyRequest) => saveSettings(services, request).catch(inFormFields(storeFields))
-  form(`${home}/:id`, save, asTyped)
-  const rotate = async (request: FastifyRequest) => {
+  page(`${home}/:id`, show)
+  form(`${home}/:id`, asTyped, (request) => saveSettings(services, request).catch(inFormFields(storeFields)))
+  form(`${home}/:id/user-key`, show, async (request) => {
     await rotateUserKey(services, idIn(request), actorOf(request))
     return `${home}/${idIn(request)}?notice=user-key-rotated`
-  }
-  form(`${home}/:id/user-key`, rotate, again)
+  })
 
-  const inviteTo = (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${home}/:id/invitations`, asTyped, async (request, reply) => {
     const storeId = idIn(request)
     return inviteByForm(services, [request, reply], { storeId, by: byOperator(request), back: `${home}/${storeId}` })
-  }
-  form(`${home}/:id/invitations`, inviteTo, asTyped)
-  const withdraw = async (request: FastifyRequest) => {
+  })
+  form(`${home}/:id/invitations/:itemId/withdraw`, show, async (request) => {
     const { id: storeId, itemId: id } = readIds(request.params, 'id', 'itemId')
     await withdrawInvitation(services, { storeId, id }, byOperator(request))
     return `${home}/${storeId}?notice=invitation-withdrawn`
-  }
-  form(`${home}/:id/invitations/:itemId/withdraw`, withdraw, again)
-  const remove = async (request: FastifyRequest) => {
+  })
+  form(`${home}/:id/people/:itemId/remove`, show, async (request) => {
     const { id: storeId, itemId: userId } = readIds(request.params, 'id', 'itemId')
     await removeMember(services, { storeId, userId }, byOperator(request))
     return `${home}/${storeId}?notice=person-removed`
-  }
-  form(`${home}/:id/people/:itemId/remove`, remove, again)
+  })
 }
 
 /** Opens a store, and invites its owner in the same transaction. */
@@ -95,12 +90,6 @@ async function saveSettings(services: StorePagesServices, request: FastifyReques
 /** An operator is none of the store's people. */
 function byOperator(request: FastifyRequest) {
   return { actor: actorOf(request), userId: null }
-}
-
-/** What the records of a table are called. */
-function recordsIn(table: string): Phrase {
-  if (table === 'Webhook') return t('Webhooks')
-  return serviceOfTable(table)?.allTitle ?? table
 }
 
 /** The form's field for a field of the body. */
@@ -189,6 +178,9 @@ async function contentsOf(services: StorePagesServices, storeId: number) {
     db.testStore.findUnique({ where: { storeId }, select: { state: true, developer: { select: { email: true } } } }),
   ])
   const roles = [...Object.keys(builtInRoles), ...own.map(({ role }) => role)]
-  const records = counts.map(({ table, _sum }) => ({ name: recordsIn(table), count: _sum.count ?? 0 }))
+  const records = counts.map(({ table, _sum }) => {
+    const name = table === 'Webhook' ? t('Webhooks') : (serviceOfTable(table)?.allTitle ?? table)
+    return { name, count: _sum.count ?? 0 }
+  })
   return { testStore, members, invitations, roles, subscriptions, records }
 }

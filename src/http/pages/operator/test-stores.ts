@@ -15,16 +15,16 @@ export type TestStorePagesServices = DataServices & AllowedServices
 /** Adds the page of the test stores that developers have, with the switch that lets them have any. */
 export function testStorePages(app: FastifyInstance, services: TestStorePagesServices): void {
   const { page, form } = pagesFor(app, 'operator').proved
-  page(home, (request) => listPage(services, request))
-  const allow = async (request: FastifyRequest) => {
+  const show = (request: FastifyRequest) => listPage(services, request)
+  page(home, show)
+  form(home, show, async (request) => {
     const wanted = textIn(formOf(request), 'Allowed')
     if (wanted !== 'true' && wanted !== 'false') {
       throw new StoreFailure('invalid-value', 'Allowed must be true or false', { field: 'Allowed' })
     }
     await allowTestStores(services, wanted === 'true', actorOf(request))
     return `${home}?notice=settings-saved`
-  }
-  form(home, allow, (request) => listPage(services, request))
+  })
 }
 
 async function listPage(services: TestStorePagesServices, request: FastifyRequest): Promise<HtmlPage> {

@@ -1,31 +1,41 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mailsAre } from '../../../access/mail/write.ts'
 import { changePassword } from '../../../access/people/accounts.ts'
-import type { AddressServices } from '../../../access/people/address.ts'
+import { type AddressServices, confirmAddress, requestAddress } from '../../../access/people/address.ts'
 import { browserName } from '../../../access/people/browser-name.ts'
 import { choose, chosenLocale, chosenName, readChoices } from '../../../access/people/choices.ts'
 import { listFactors } from '../../../access/people/factors/changes.ts'
+import { joinAccounts } from '../../../access/people/join.ts'
 import { listPersonTokens } from '../../../access/people/person-tokens.ts'
 import { identityOf } from '../../../access/people/proof.ts'
 import type { ResetServices } from '../../../access/people/reset.ts'
-import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../../access/people/sessions.ts'
+import {
+  endOtherSessions,
+  endSession,
+  type ListedSession,
+  listSessions,
+  type Person,
+} from '../../../access/people/sessions.ts'
 import type { SignInServices } from '../../../access/people/sign-in.ts'
+import type { DataServices } from '../../../foundation/database/client.ts'
 import { locales } from '../../../foundation/texts/language.ts'
-import { t } from '../../../foundation/texts/text.ts'
+import { type Text, t } from '../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject, readInput } from '../../../foundation/values/input.ts'
+import { type AlertOwner, chooseAlerts, chosenAlerts, readAlerts } from '../../../shop/alerts/choices.ts'
+import { operatorAlerts, storeAlertsFor } from '../../../shop/alerts/kinds.ts'
+import { privilegesOf } from '../../../shop/staff/roles.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { leadOn, pagesOf } from '../../html/page-routes.ts'
-import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
-import { addressPages } from './address.ts'
-import { alertChoices, alertForms } from './alerts.ts'
+import { actorOf, formId, formOf, isForm, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { factorPages } from './factors.ts'
 import { provePages } from './prove.ts'
 import { resetPages } from './reset.ts'
-import { type Area, byPerson, signInPages, signOut } from './sign-in.ts'
+import { type Area, byPerson, type PageAgain, signInPages, signOut } from './sign-in.ts'
 import { tokenForms } from './tokens.ts'
 
+const link = namedObject({ Token: z.string('must be a text') })
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({ Session: z.union([z.literal('others'), formId(which)], which) })
 
@@ -49,38 +59,34 @@ function accountPages(app: FastifyInstance, services: AddressServices, area: Are
     return { Email: email, Locale: locale ?? '', Sessions: sessions.map(sessionRecord) }
   })
 
-  const setPassword = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${account}/password`, again, async (request, reply) => {
     await changePassword(services, sessionOf(request), sentBy(request), byPerson(request))
     return leadOn(reply, `${account}?notice=password-changed`)
-  }
-  form(`${account}/password`, setPassword, again)
+  })
   addressPages(app, services, area, again)
   factorPages(app, services, area)
   provePages(app, services, area)
   if (area.kind !== 'developer') alertForms(app, services, area, again)
   if (area.kind !== 'operator') tokenForms(app, services, area, again)
 
-  const setLocale = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${account}/language`, again, async (request, reply) => {
     const { Locale } = readInput(chosenLocale, sentBy(request))
     await choose(services, sessionOf(request), 'locale', Locale === '' ? null : Locale, actorOf(request))
     return leadOn(reply, `${account}?notice=language-chosen`)
-  }
-  form(`${account}/language`, setLocale, again)
+  })
 
-  const setName = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${account}/name`, again, async (request, reply) => {
     const { Name } = readInput(chosenName, sentBy(request))
     await choose(services, sessionOf(request), 'name', Name, actorOf(request))
     return leadOn(reply, `${account}?notice=settings-saved`)
-  }
-  form(`${account}/name`, setName, again)
+  })
 
-  const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${account}/sessions`, again, async (request, reply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))
     if (ended === sessionOf(request).id) return signOut(services, area, reply)
     await endOthers(services, request, ended)
     return leadOn(reply, `${account}?notice=sessions-ended`)
-  }
-  form(`${account}/sessions`, endSessions, again)
+  })
 }
 
 async function accountPage(services: AddressServices, area: Area, request: FastifyRequest): Promise<HtmlPage> {
@@ -122,4 +128,68 @@ async function endOthers(services: AddressServices, request: FastifyRequest, end
 
 function sessionRecord({ id, createdAt, seenAt, address, userAgent, isThis }: ListedSession) {
   return { Id: id, DateCreated: createdAt, LastSeen: seenAt, Address: address, UserAgent: userAgent, IsThis: isThis }
+}
+
+/**
+ * Adds what a person changes of the own address: asking for another one, confirming it by the link that went there, and, for merchants,
+ * joining other accounts of the address. `again` is the account's page.
+ */
+function addressPages(app: FastifyInstance, services: AddressServices, area: Area, again: PageAgain): void {
+  const { page, form } = pagesOf(app, area.kind)
+  const account = `${area.path}/account`
+
+  const askAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
+    return { ...(await again(request)), values: { Email: textIn(sentBy(request), 'Email') } }
+  }
+  form(`${account}/address/change`, askAgain, async (request, reply) => {
+    const what = await requestAddress(services, sessionOf(request), sentBy(request), byPerson(request))
+    return leadOn(reply, `${account}?notice=address-${what}`)
+  })
+
+  const confirmPage = (token: string): HtmlPage => ({
+    template: '/pages/people/confirm-address',
+    title: t('Confirm your address'),
+    data: { action: `${account}/address`, token },
+  })
+  page(`${account}/address`, (request) => confirmPage(textIn(request.query, 'token')))
+  const confirmAgain = (request: FastifyRequest) => confirmPage(textIn(sentBy(request), 'Token'))
+  form(`${account}/address`, confirmAgain, async (request, reply) => {
+    const { Token } = readInput(link, sentBy(request))
+    await confirmAddress(services, sessionOf(request), Token, actorOf(request))
+    return leadOn(reply, `${account}?notice=address-changed`)
+  })
+
+  if (area.kind !== 'merchant') return
+  form(`${account}/join`, again, async (request, reply) => {
+    await joinAccounts(services, sessionOf(request), sentBy(request), byPerson(request))
+    return leadOn(reply, `${account}?notice=accounts-joined`)
+  })
+}
+
+/** Adds what a person wants to be told of by mail. `again` is the account's page. */
+function alertForms(app: FastifyInstance, services: DataServices, area: Area, again: PageAgain): void {
+  pagesOf(app, area.kind).form(`${area.path}/account/alerts`, again, async (request, reply) => {
+    const sent = isForm(request) ? { Alerts: [formOf(request).Alerts ?? []].flat() } : sentBy(request)
+    const { Alerts } = readInput(chosenAlerts, sent)
+    const { owner, kinds } = alertsOf(sessionOf(request).person)
+    const possible = kinds.map(([kind]) => kind)
+    await chooseAlerts(services, owner, possible, Alerts)
+    return leadOn(reply, `${area.path}/account?notice=settings-saved`)
+  })
+}
+
+/** Returns what somebody may be told of, with what is switched on. Developers are told of nothing. */
+async function alertChoices(services: DataServices, person: Person) {
+  if (person.kind !== 'merchant' && person.kind !== 'operator') return []
+  const { owner, kinds } = alertsOf(person)
+  const chosen = await readAlerts(services, owner)
+  return kinds.map(([kind, words]) => ({ kind, words, isChosen: chosen.includes(kind) }))
+}
+
+function alertsOf(person: Person): { owner: AlertOwner; kinds: readonly (readonly [kind: string, words: Text])[] } {
+  if (person.kind === 'merchant') {
+    return { owner: { storeUserId: person.id }, kinds: storeAlertsFor(privilegesOf(person)) }
+  }
+  const kinds = Object.entries(operatorAlerts).map(([kind, { words }]) => [kind, words] as const)
+  return { owner: { operatorId: person.id }, kinds }
 }

@@ -1,4 +1,3 @@
-import { type AuditAction, auditActions } from '../../../access/audit/actions.ts'
 import type { AuditEntry } from '../../../access/audit/audit.ts'
 import { isLocale, locales } from '../../../foundation/texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../../foundation/texts/text.ts'
@@ -15,11 +14,6 @@ const nameless: Readonly<Record<AuditEntry['actorKind'], Text>> = {
 }
 
 const DETAILS_LENGTH_MAX = 300
-
-/** Returns an action of a later version unchanged. */
-export function actionInWords(action: AuditAction): Phrase {
-  return auditActions[action] ?? action
-}
 
 /** Returns the name of the principal, or its kind if the name is hidden from the reader. */
 export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'actorKind'>): Phrase {

@@ -14,7 +14,7 @@ import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/json/parameters.ts'
 import { type Codes, readCodes } from '../records/codes.ts'
-import { actionInWords, actorInWords, codedMembers, detailsInWords } from './audit-words.ts'
+import { actorInWords, codedMembers, detailsInWords } from './audit-words.ts'
 
 const LIMIT_DEFAULT = 50
 const ID_MAX = 9_999_999_999
@@ -82,7 +82,6 @@ export async function auditPage(
   { limit, before }: z.output<typeof auditQuery>,
 ) {
   const { person, routeOptions } = reply.request
-  // Reads one more than requested, to detect older entries.
   const found = await listAudit(services, ownerOf(person), { limit: limit + 1, before })
   const entries = found.slice(0, limit)
   const last = found.length > limit ? entries.at(-1) : undefined
@@ -98,7 +97,8 @@ export async function auditPage(
   const rows = entries.map((entry) => ({
     ...entry,
     who: actorInWords(entry),
-    what: actionInWords(entry.action),
+    // Of a later version it has no words.
+    what: auditActions[entry.action] ?? entry.action,
     more: detailsInWords(entry.details, { ...words, codes: codes.get(entry.storeId) }),
   }))
   const data = { rows, older, isFirst: before === undefined }

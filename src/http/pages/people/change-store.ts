@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { changeStore, type OtherAccount, type SessionServices } from '../../../access/people/sessions.ts'
 import { findStoreAt } from '../../../access/stores/caller-store.ts'
@@ -29,12 +29,12 @@ export function changeStorePages(app: FastifyInstance, services: SessionServices
     return sendPage(reply, pageOf(asked.length > 0 ? asked : others, request.query))
   })
 
-  const change = async (request: FastifyRequest, reply: FastifyReply) => {
+  const again = (request: FastifyRequest) => pageOf(merchantOf(request).others, sentBy(request))
+  form('/admin/change-store', again, async (request, reply) => {
     const { UserId } = readInput(chosenAccount, sentBy(request))
     await changeStore(services, sessionOf(request), UserId)
     return leadOn(reply, nextAddress(sentBy(request), '/admin'))
-  }
-  form('/admin/change-store', change, (request) => pageOf(merchantOf(request).others, sentBy(request)))
+  })
 }
 
 function accountRecord({ userId, storeId, name, secureUrl }: OtherAccount) {

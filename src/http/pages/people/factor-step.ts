@@ -62,21 +62,20 @@ export function factorStepPages(
     if (page) return sendPage(reply, page)
     return reply.redirect(`${signIn}?${new URLSearchParams({ next: nextAddress(request.query, path) })}`, 303)
   })
-  const byCode = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(address, again, async (request, reply) => {
     const { Code: code } = readInput(shownCode, sentBy(request))
     return finish(reply, await signInWithCode(services, { ...waitingOf(request), code }))
-  }
-  form(address, byCode, again)
+  })
 
   post(`${address}/passkey/options`, (request) => waitingPasskeyRequest(services, waitingOf(request)))
-  const bySecondPasskey = async (request: FastifyRequest, reply: FastifyReply) =>
-    finish(reply, await signInWithSecondPasskey(services, { ...waitingOf(request), ...credentialIn(request) }))
-  form(`${address}/passkey`, bySecondPasskey, again)
+  form(`${address}/passkey`, again, async (request, reply) =>
+    finish(reply, await signInWithSecondPasskey(services, { ...waitingOf(request), ...credentialIn(request) })),
+  )
 
   post(`${signIn}/passkey/options`, (request) => signInPasskeyRequest(services, kind, request.ip))
-  const byPasskey = async (request: FastifyRequest, reply: FastifyReply) =>
-    begin(reply, await signInWithPasskey(services, { kind, ...credentialIn(request), ...clientOf(request) }))
-  form(`${signIn}/passkey`, byPasskey, signInPage)
+  form(`${signIn}/passkey`, signInPage, async (request, reply) =>
+    begin(reply, await signInWithPasskey(services, { kind, ...credentialIn(request), ...clientOf(request) })),
+  )
 }
 
 function credentialIn(request: FastifyRequest): { credential: unknown } {

@@ -37,23 +37,20 @@ export function factorPages(app: FastifyInstance, services: FactorServices, area
   })
   authenticatorPages(app, services, area)
 
-  const renew = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${address}/codes`, again, async (request, reply) => {
     return showCodes(reply, area, await newRecoveryCodes(services, sessionOf(request), actorOf(request)), '')
-  }
-  form(`${address}/codes`, renew, again)
+  })
 
   post(`${address}/passkeys/options`, (request) => startPasskey(services, sessionOf(request)))
-  const add = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${address}/passkeys`, again, async (request, reply) => {
     const codes = await addPasskey(services, sessionOf(request), sentBy(request), actorOf(request))
     return showCodes(reply, area, codes, 'passkey-added')
-  }
-  form(`${address}/passkeys`, add, again)
-  const drop = async (request: FastifyRequest, reply: FastifyReply) => {
+  })
+  form(`${address}/passkeys/remove`, again, async (request, reply) => {
     const { Passkey } = readInput(removedPasskey, sentBy(request))
     await removePasskey(services, sessionOf(request), Passkey, actorOf(request))
     return leadOn(reply, `${address}?notice=passkey-removed`)
-  }
-  form(`${address}/passkeys/remove`, drop, again)
+  })
 }
 
 function authenticatorPages(app: FastifyInstance, services: FactorServices, area: Area): void {
@@ -69,27 +66,24 @@ function authenticatorPages(app: FastifyInstance, services: FactorServices, area
     return { template: '/pages/people/authenticator', title: t('Set up an authenticator app'), data }
   }
   page(setUp, setUpPage)
-  const start = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(setUp, again, async (request, reply) => {
     const session = sessionOf(request)
     await startAuthenticator(services, session)
     if (wantsHtml(request)) return setUp
     const waiting = await waitingAuthenticator(services, session)
     return reply.send({ Key: waiting?.key, Uri: waiting?.uri })
-  }
-  form(setUp, start, again)
-  const confirm = async (request: FastifyRequest, reply: FastifyReply) => {
+  })
+  const confirmAgain = (request: FastifyRequest, _reply: FastifyReply, { status }: StoreFailure) =>
+    status === 409 ? again(request) : setUpPage(request)
+  form(`${setUp}/confirm`, confirmAgain, async (request, reply) => {
     const { Code } = readInput(confirmation, sentBy(request))
     const codes = await confirmAuthenticator(services, sessionOf(request), { Code }, actorOf(request))
     return showCodes(reply, area, codes, 'authenticator-added')
-  }
-  form(`${setUp}/confirm`, confirm, (request, _reply, { status }) =>
-    status === 409 ? again(request) : setUpPage(request),
-  )
-  const remove = async (request: FastifyRequest, reply: FastifyReply) => {
+  })
+  form(`${setUp}/remove`, again, async (request, reply) => {
     await removeAuthenticator(services, sessionOf(request), actorOf(request))
     return leadOn(reply, `${addressIn(area)}?notice=authenticator-removed`)
-  }
-  form(`${setUp}/remove`, remove, again)
+  })
 }
 
 function addressIn({ path }: Area): string {

@@ -29,18 +29,16 @@ export function provePages(app: FastifyInstance, services: PasskeyServices, area
 
   get(address, async (request, reply) => sendPage(reply, await provePage(request, request.query)))
 
-  const byPassword = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(address, again, async (request, reply) => {
     const { Password } = readInput(shownPassword, sentBy(request))
     await proveByPassword(services, sessionOf(request), { Password }, byPerson(request))
     return onward(reply)
-  }
-  form(address, byPassword, again)
+  })
 
   post(`${address}/passkey/options`, (request) => proofRequest(services, sessionOf(request)))
-  const byPasskey = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(`${address}/passkey`, again, async (request, reply) => {
     const { Credential } = readInput(shownPasskey, sentBy(request))
     await proveByPasskey(services, sessionOf(request), Credential)
     return onward(reply)
-  }
-  form(`${address}/passkey`, byPasskey, again)
+  })
 }

@@ -32,49 +32,42 @@ export function resetPages(app: FastifyInstance, services: ResetServices, area: 
   const { get, form } = pagesFor(app, 'anyone')
   const address = `${area.path}/reset`
   const mails = mailsAre(services.config)
-  const askPage = (data: { isSent: boolean; email: string } = { isSent: false, email: '' }): HtmlPage => ({
+  const askPage = (email = '', isSent = false): HtmlPage => ({
     template: '/pages/people/reset',
     title: t('Password lost?'),
-    data: { ...data, area, mails, minutes: RESET_MINUTES },
-    values: { Email: data.email },
+    data: { isSent, email, area, mails, minutes: RESET_MINUTES },
+    values: { Email: email },
   })
   const linkPage = async (token: string): Promise<HtmlPage> => {
     const { email, identities } = await findReset(services, area.kind, token)
     const named = identities.map(({ id, stores }) => ({ id, accounts: accountsIn(area, stores) }))
-    return {
-      template: '/pages/people/new-password',
-      title: t('Choose a new password'),
-      data: { action: `${address}/password`, token, email, identities: named },
-    }
+    const data = { action: `${address}/password`, token, email, identities: named }
+    return { template: '/pages/people/new-password', title: t('Choose a new password'), data }
   }
 
   get(address, async (request, reply) => {
     const token = textIn(request.query, 'token')
     if (token === '') return sendPage(reply, askPage())
-    return orShowAgain(
-      reply,
-      async () => sendPage(reply, await linkPage(token)),
-      () => askPage(),
-    )
+    const show = async () => sendPage(reply, await linkPage(token))
+    return orShowAgain(reply, show, () => askPage())
   })
 
-  const request = async (request: FastifyRequest, reply: FastifyReply) => {
+  const askAgain = (request: FastifyRequest) => askPage(textIn(sentBy(request), 'Email'))
+  form(address, askAgain, async (request, reply) => {
     const sent = sentBy(request)
     await requestReset(services, area.kind, sent, clientOf(request))
     if (!wantsHtml(request)) return reply.code(204).send()
-    return sendPage(reply, askPage({ isSent: true, email: textIn(sent, 'Email') }))
-  }
-  form(address, request, (request) => askPage({ isSent: false, email: textIn(sentBy(request), 'Email') }))
+    return sendPage(reply, askPage(textIn(sent, 'Email'), true))
+  })
 
-  const change = async (request: FastifyRequest, reply: FastifyReply) => {
+  const linkAgain = async (request: FastifyRequest, _reply: FastifyReply, { field }: { field: string }) =>
+    field === 'Token' ? askPage() : linkPage(textIn(sentBy(request), 'Token'))
+  form(`${address}/password`, linkAgain, async (request, reply) => {
     const { Token, Password, Identity } = readInput(newPasswordBody, sentBy(request))
     const identityIds = Identity ? [Identity] : []
     await resetPassword(services, area.kind, { token: Token, password: Password, identityIds }, clientOf(request))
     return leadOn(reply, `${area.path}/sign-in?notice=password-reset`)
-  }
-  form(`${address}/password`, change, async (request, _reply, { field }) =>
-    field === 'Token' ? askPage() : linkPage(textIn(sentBy(request), 'Token')),
-  )
+  })
 }
 
 /** What a new password opens. `stores`: by name, of a merchant. */

@@ -69,7 +69,12 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
     return sendPage(reply, pageOf({ next, Store: store }))
   })
 
-  const enter = async (request: FastifyRequest, reply: FastifyReply) => {
+  const again = (request: FastifyRequest) => {
+    const sent = sentBy(request)
+    const next = nextAddress(sent, area.path)
+    return pageOf({ Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
+  }
+  form(address, again, async (request, reply) => {
     const { Email, Password, Store, Code } = readInput(signInBody, sentBy(request))
     const input = { kind: area.kind, email: Email, password: Password, store: Store, ...deviceOf(request) }
     if (!wantsHtml(request)) return begin(reply, await signIn(services, { ...input, code: Code }))
@@ -77,13 +82,7 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
     if (!('awaits' in step)) return begin(reply, step)
     app.sessionCookies.keep(reply, `${area.kind}-factor`, step.awaits)
     return `${address}/factor?${new URLSearchParams({ next: nextAddress(sentBy(request), area.path) })}`
-  }
-  const again = (request: FastifyRequest) => {
-    const sent = sentBy(request)
-    const next = nextAddress(sent, area.path)
-    return pageOf({ Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
-  }
-  form(address, enter, again)
+  })
   factorStepPages(app, services, { ...area, clientOf: deviceOf, begin, signInPage: again })
 
   pagesOf(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(services, area, reply))
@@ -130,13 +129,13 @@ export function signUpPages(app: FastifyInstance, services: SignUpServices, area
     return request.session ? reply.redirect(next, 303) : sendPage(reply, signUpPage({ next }))
   })
 
-  const enter = async (request: FastifyRequest, reply: FastifyReply) => {
-    return beginSession(services, area, reply, await signUpDeveloper(services, sentBy(request), deviceOf(request)))
-  }
-  form(signUpAddress, enter, (request) => {
+  const again = (request: FastifyRequest) => {
     const sent = sentBy(request)
     return signUpPage({ Email: textIn(sent, 'Email'), next: nextAddress(sent, area.path) })
-  })
+  }
+  form(signUpAddress, again, async (request, reply) =>
+    beginSession(services, area, reply, await signUpDeveloper(services, sentBy(request), deviceOf(request))),
+  )
 }
 
 /** The client that a session is opened for. */

@@ -16,9 +16,6 @@ export function startPage({ config }: StartPageServices): HtmlPage {
     // Strangers need not know where the folder lies.
     file: join(basename(dataDir), basename(sandboxPath(dataDir))),
   }
-  return {
-    template: '/pages/people/start-page',
-    title: host,
-    data: { host, sandbox, program: `store-platform ${programVersion}` },
-  }
+  const data = { host, sandbox, program: `store-platform ${programVersion}` }
+  return { template: '/pages/people/start-page', title: host, data }
 }

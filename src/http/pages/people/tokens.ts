@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import {
   endPersonToken,
@@ -109,18 +109,16 @@ const endedToken = namedObject({ Token: formId('must be the id of a token') })
 export function tokenForms(app: FastifyInstance, services: DataServices, { path, kind }: Area, again: PageAgain): void {
   const { form, proved } = pagesOf(app, kind)
   const account = `${path}/account`
-  const make = async (request: FastifyRequest, reply: FastifyReply) => {
+  proved.form(`${account}/new-token`, again, async (request, reply) => {
     const { Name, Days } = formOf(request)
     const given = readInput(newPersonToken, { Name, Days: Number(Days) })
     const made = await makePersonToken(services, sessionOf(request), given, actorOf(request))
     return sendPage(reply, { template: '/pages/people/token', title: t('Your token'), data: { made, account } })
-  }
-  proved.form(`${account}/new-token`, make, again)
+  })
 
-  const end = async (request: FastifyRequest) => {
+  form(`${account}/end-token`, again, async (request) => {
     const { Token } = readInput(endedToken, sentBy(request))
     await endPersonToken(services, sessionOf(request).person, Token, actorOf(request))
     return `${account}?notice=token-ended#tokens`
-  }
-  form(`${account}/end-token`, end, again)
+  })
 }

@@ -6,9 +6,9 @@ import { CHOSEN_MAX as ALL_MAX } from '../../../shop/csv/lines/limits.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { refusedFields } from '../../html/page-routes.ts'
 import { textIn } from '../../html/request.ts'
-import type { PageRequest, Sent } from '../frame/request.ts'
+import type { PageRequest, Sent } from '../frame/pages.ts'
 import { askedIn, listPage, orderOf } from './list-page.ts'
-import { listedOf } from './listing.ts'
+import { listedOf } from './search.ts'
 import type { Service } from './services.ts'
 
 /** Records that one form or address may name. */

@@ -96,15 +96,10 @@ async function* textsOf(
     return form.decimal === 'comma' ? text.replace('.', ',') : text
   }
   // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
-  yield stringify([columns.map(({ name, label }) => (form.headings === 'words' ? say(label) : name))], {
-    bom: true,
-    delimiter,
-  })
+  const headings = columns.map(({ name, label }) => (form.headings === 'words' ? say(label) : name))
+  yield stringify([headings], { bom: true, delimiter })
   for await (const some of rows) {
-    if (some.length > 0)
-      yield stringify(
-        some.map((row) => row.map(cellOf)),
-        { delimiter },
-      )
+    const cells = some.map((row) => row.map(cellOf))
+    if (cells.length > 0) yield stringify(cells, { delimiter })
   }
 }

@@ -6,7 +6,7 @@ import { namedObject, readInput } from '../../../foundation/values/input.ts'
 import { DELIVERIES_SHOWN, listRecordEvents } from '../../../shop/webhooks/record-events.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
-import type { RecordRequest } from '../frame/request.ts'
+import type { RecordRequest } from '../frame/pages.ts'
 import type { Service } from './services.ts'
 import { titleOf } from './values.ts'
 
@@ -33,9 +33,6 @@ export async function eventsPage({ caller, id, record, query }: RecordRequest, s
   const { before = null } = readInput(asked, query, 'The query')
   const events = await readEvents(caller, service, id, before)
   const title = titleOf(service, record)
-  return {
-    template: '/pages/records/events-page',
-    title: t('Events of {record}', { record: title }),
-    data: { service, record: title, events, isNewest: before === null },
-  }
+  const data = { service, record: title, events, isNewest: before === null }
+  return { template: '/pages/records/events-page', title: t('Events of {record}', { record: title }), data }
 }

@@ -5,11 +5,11 @@ import { refused } from '../../../engine/definition/refused.ts'
 import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/reading/read.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { textIn } from '../../html/request.ts'
-import type { PageRequest, Wire } from '../frame/request.ts'
+import type { PageRequest, Wire } from '../frame/pages.ts'
 import { chosenIn } from './chosen.ts'
 import { type CsvCell, csvFormIn, exportForm, fileTypes, sendCsv } from './csv-form.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
-import { listedOf } from './listing.ts'
+import { listedOf } from './search.ts'
 import { textSeenBy } from './seen.ts'
 import type { Service } from './services.ts'
 
@@ -74,16 +74,15 @@ async function* linesOf(
 
 function csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): Parameters<typeof sendCsv>[3] {
   const columns = values.filter(isColumn)
-  async function* rows() {
-    for await (const records of pages) {
-      yield records.map((text) => {
-        const record = JSON.parse(String(text)) as Wire
-        return columns.map(({ path }): CsvCell => {
-          const value = valueIn(record, path)
-          return typeof value === 'number' ? value : String(value ?? '')
-        })
-      })
-    }
-  }
-  return { columns: columns.map(({ path, label }) => ({ name: path.join('.'), label })), rows: rows() }
+  const cellOf = (value: unknown) => (typeof value === 'number' ? value : String(value ?? ''))
+  const rows = rowsOf(pages, (record: Wire) => [columns.map(({ path }) => cellOf(valueIn(record, path)))])
+  return { columns: columns.map(({ path, label }) => ({ name: path.join('.'), label })), rows }
+}
+
+/** The rows of a file that its records make. */
+export async function* rowsOf<Known>(
+  pages: AsyncIterable<readonly JsonText[]>,
+  cellsOf: (record: Known) => readonly (readonly CsvCell[])[],
+) {
+  for await (const records of pages) yield records.flatMap((text) => cellsOf(JSON.parse(String(text))))
 }

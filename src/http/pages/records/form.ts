@@ -6,7 +6,7 @@ import { readTyped, type TypedNumber } from '../../../foundation/values/typed-nu
 import type { Writing } from '../../html/numbers.ts'
 import { refusedFields } from '../../html/page-routes.ts'
 import { type Form, textIn } from '../../html/request.ts'
-import type { Wire } from '../frame/request.ts'
+import type { Wire } from '../frame/pages.ts'
 import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
 import { hasLines, isTicked, isWritable, itemsIn, plainText, typedOf } from './values.ts'

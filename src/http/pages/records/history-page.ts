@@ -18,8 +18,7 @@ import { readDate } from '../../../foundation/values/dates.ts'
 import { putEntryBack } from '../../../shop/csv/undo/back.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { textIn } from '../../html/request.ts'
-import { idIn } from '../frame/pages.ts'
-import type { PageRequest } from '../frame/request.ts'
+import { idIn, type PageRequest } from '../frame/pages.ts'
 import { actors, historyOf, titlesOf } from './history.ts'
 import { bareOf, changeOf, nameless } from './history-words.ts'
 import { seenBy } from './seen.ts'
@@ -39,11 +38,8 @@ export async function historyPage(asked: PageRequest, service: Service): Promise
   const names = await titlesOf(caller, records)
   const record =
     names.get(service.resource.table)?.get(id) || t('{record} {id}', { record: service.oneTitle, id: String(id) })
-  return {
-    template: '/pages/records/history-page',
-    title: t('History of {record}', { record }),
-    data: { service, id, record, history: await historyOf(caller, page), isFirst: before === null },
-  }
+  const data = { service, id, record, history: await historyOf(caller, page), isFirst: before === null }
+  return { template: '/pages/records/history-page', title: t('History of {record}', { record }), data }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { languageFor, textIn } from '../../html/request.ts'
-import type { RecordRequest } from '../frame/request.ts'
+import type { RecordRequest } from '../frame/pages.ts'
 import { originsOf } from './images.ts'
 import type { Service, Value } from './services.ts'
 
@@ -12,11 +12,6 @@ const LINE_LENGTH = 100
 /** The values of a service that hold HTML and that a page shows as it looks. */
 export function htmlValues({ values }: Pick<Service, 'values'>): Value[] {
   return values.filter(({ field }) => field.isHtml && field.access !== 'wo')
-}
-
-/** Whether a text is more than words. */
-export function hasMarkup(text: string): boolean {
-  return /[<&]/.test(text)
 }
 
 /** The height of a frame for this HTML, in pixels: about that of its text, and bounded. Only a script could measure it. */

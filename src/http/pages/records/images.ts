@@ -2,7 +2,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { pictureHere } from '../../../operations/sandbox/pictures.ts'
 import { thumbnailIn, thumbnailsAt } from '../../../shop/pictures/pictures.ts'
-import type { Wire } from '../frame/request.ts'
+import type { Wire } from '../frame/pages.ts'
 import type { Parts, Service } from './services.ts'
 import { itemsIn } from './values.ts'
 

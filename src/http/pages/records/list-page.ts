@@ -14,13 +14,13 @@ import { deleteView, listViews, saveView } from '../../../shop/staff/list-views.
 import type { Writing } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { merchantOf, textIn, textsIn } from '../../html/request.ts'
-import type { PageRequest, Sent, Wire } from '../frame/request.ts'
+import type { PageRequest, Sent, Wire } from '../frame/pages.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, filesOf, spreadsheetForm } from './csv-form.ts'
 import { firstImages } from './images.ts'
-import { listedOf } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
-import { canCreate, canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
+import { listedOf } from './search.ts'
+import { canImport, pathOf, type Service, type Sorting, type Value } from './services.ts'
 import type { Words } from './special.ts'
 import { isNumber, numberOf, titleOf } from './values.ts'
 
@@ -68,7 +68,7 @@ export async function listPage(
       countedMax: COUNTED_MAX,
       csvChoices,
       csvForm: spreadsheetForm(writing),
-      canCreate: canCreate(service) || special.isAddedElsewhere,
+      canCreate: resource.methods.includes('POST') || special.isAddedElsewhere,
       canImport: canImport(service),
       isNumber: (value: Value) => isNumber(value) && !service.number.includes(value),
       valueIn,
@@ -208,7 +208,10 @@ function readAsked(query: unknown, service: Service): Asked {
   const filters: Record<string, string> = {}
   for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
     const values = distinct(textsIn(query, name), name).filter((text) => text !== '')
-    if (values.length > 0 && offered[name] === undefined) throw hiddenFilter(name)
+    if (values.length > 0 && offered[name] === undefined) {
+      const message = `${name} filters by what your role in this store does not show. Leave it out`
+      throw new StoreFailure('forbidden', message, { field: name })
+    }
     // Of numbers several are a comma list, as in the address of a program.
     if (values.length > 1 && !(kind === 'integer' && readAny)) throw severalValues(name)
     if (values.length > 0) filters[name] = values.join(',')
@@ -239,11 +242,6 @@ function typedFilters({ typed }: Writing, service: Service, filters: Asked['filt
   return Object.fromEntries(
     Object.entries(filters).map(([name, text]) => [name, isDecimal(service, name) ? typed(text) : text]),
   )
-}
-
-function hiddenFilter(field: string): StoreFailure {
-  const message = `${field} filters by what your role in this store does not show. Leave it out`
-  return new StoreFailure('forbidden', message, { field })
 }
 
 /** Whether a list or a file may show it. */

@@ -8,11 +8,11 @@ import { services as ofPersons } from '../../../shop/erasure/personal.ts'
 import { readErasedAt } from '../../../shop/erasure/remains.ts'
 import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import type { RecordRequest, Wire } from '../frame/request.ts'
+import type { RecordRequest, Wire } from '../frame/pages.ts'
 import { codedPaths, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { newestHistory } from './history.ts'
-import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
+import { frameHeight, htmlValues } from './html-frame.ts'
 import { imagesOf } from './images.ts'
 import { readTitles } from './names.ts'
 import { namesFor, referencesIn } from './references.ts'
@@ -82,11 +82,11 @@ function isLongIn(record: Wire) {
   return ({ path, field }: Value) => field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
 }
 
-/** The frames of values that hold HTML; null: it is shown as text. */
+/** The frames of values that hold HTML; null: it is shown as text, such as one that is words alone. */
 function framedIn(record: Wire) {
   return ({ path, field }: Value) => {
     const text = plainText(valueIn(record, path))
-    return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
+    return field.isHtml && /[<&]/.test(text) ? { name: path.join('.'), height: frameHeight(text) } : null
   }
 }
 

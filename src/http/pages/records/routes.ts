@@ -8,8 +8,7 @@ import type { Privilege } from '../../../shop/staff/roles.ts'
 import { adminPages } from '../../html/page-routes.ts'
 import type { CallerServices } from '../../html/request.ts'
 import { receivePicture } from '../../html/upload.ts'
-import { recordPages, storePages } from '../frame/pages.ts'
-import type { PageRequest } from '../frame/request.ts'
+import { type PageRequest, type RecordRequest, recordPages, storePages } from '../frame/pages.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
 import { eventsPage, kindsOf } from './events.ts'
 import { sendFile } from './export.ts'
@@ -19,7 +18,7 @@ import { forgetView, keepView, listPage } from './list-page.ts'
 import { recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
 import { seenBy } from './seen.ts'
-import { canCreate, type Service } from './services.ts'
+import type { Service } from './services.ts'
 
 export type PagesOfPictures = CallerServices & PictureServices
 
@@ -56,18 +55,18 @@ function listPages(reading: Pages, writing: Pages, services: PagesOfPictures, se
   const { page, form, get } = storePages(reading, services)
   const changing = storePages(writing, services)
   page(path, seen(listPage))
-  form(`${path}/views`, seen(keepView), seen(listPage))
-  form(`${path}/views/delete`, seen(forgetView), seen(listPage))
+  form(`${path}/views`, seen(listPage), seen(keepView))
+  form(`${path}/views/delete`, seen(listPage), seen(forgetView))
   storePages(special.isFileProved ? reading.proved : reading, services).get(`${path}/export`, seen(sendFile))
   if (resource.referrers.length > 0) get(`${path}/search`, seen(suggestions))
   // Of a record that may be gone.
   page(`${path}/:id/history`, seen(historyPage))
   if (canBePutBack(resource)) {
-    changing.form(`${path}/:id/history/:entry/back`, seen(putChangeBack), seen(historyPage))
+    changing.form(`${path}/:id/history/:entry/back`, seen(historyPage), seen(putChangeBack))
   }
-  if (!canCreate(service)) return
+  if (!resource.methods.includes('POST')) return
   changing.page(`${path}/new`, seen(newPage))
-  changing.form(path, seen(create), seen(newPage))
+  changing.form(path, seen(newPage), seen(create))
   const isShownAgain = values.some(({ refersTo, field }) => refersTo !== null || field.isHtml)
   // With the records that its words fit, or with the source of what a plain editor holds.
   if (isShownAgain) changing.again(`${path}/new`, seen(newPage))
@@ -88,15 +87,12 @@ function pagesOfOne(reading: Pages, writing: Pages, services: PagesOfPictures, s
   // With one more row, with the records that its words fit, or with the source of what a plain editor holds.
   again(`${path}/:id/edit/rows`, seen(editPage))
   if (pictureIn === undefined) return
-  upload(
-    `${path}/:id/picture`,
-    async ({ caller, id }, reply) => {
-      await receivePicture(reply, services, caller.store.id, (picture) => {
-        const body = { [pictureIn]: `${services.config.publicUrl}${picture}` }
-        return changeRecord(caller, resource, { kind: 'update', id, body })
-      })
-      return `${path}/${id}?notice=record-saved`
-    },
-    (asked, reply) => seen(editPage)({ ...asked, typed: null }, reply),
-  )
+  const editAnew = seen((asked: RecordRequest, own: Service) => editPage({ ...asked, typed: null }, own))
+  upload(`${path}/:id/picture`, editAnew, async ({ caller, id }, reply) => {
+    await receivePicture(reply, services, caller.store.id, (picture) => {
+      const body = { [pictureIn]: `${services.config.publicUrl}${picture}` }
+      return changeRecord(caller, resource, { kind: 'update', id, body })
+    })
+    return `${path}/${id}?notice=record-saved`
+  })
 }

@@ -1,12 +1,15 @@
-import type { Caller } from '../../../engine/caller.ts'
+import { shows } from '../../../access/applications/privileges.ts'
+import type { Caller, Privileges } from '../../../engine/caller.ts'
+import type { Filters } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, type Finder, TYPED_MAX } from '../../../engine/definition/finders.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import { findRecords } from '../../../engine/reading/find.ts'
+import { findRecords, foundFilter } from '../../../engine/reading/find.ts'
 import { findOrdered } from '../../../engine/reading/read.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { textIn } from '../../html/request.ts'
-import type { PageRequest } from '../frame/request.ts'
+import type { PageRequest } from '../frame/pages.ts'
 import { readNames } from './names.ts'
+import { seenBy, seenValues } from './seen.ts'
 import type { Service } from './services.ts'
 
 export type Matches = Awaited<ReturnType<typeof findMatches>>
@@ -19,6 +22,26 @@ const newest = { column: 'id', type: sql`int`, isDescending: true }
 export function findersOf({ resource, searches }: Service): readonly Finder[] {
   const { finders, table } = resource
   return finders ?? [byId(table), ...searches.map(({ filter }) => byFilter(table, filter))]
+}
+
+/** A service as its list reads it for somebody with these privileges: with `find`, and the filters that only the list has. */
+export function listedOf(privileges: Privileges, service: Service): Service {
+  const { resource, special } = service
+  const seen = seenBy(privileges, service)
+  // A field that the reader is not shown is none to filter by either.
+  const isUnseen = (column?: string) =>
+    resource.fields.shown.leaves.some(({ field }) => {
+      return field.kind !== 'list' && column !== undefined && field.column === column && !shows(privileges, field)
+    })
+  const own = Object.entries(special.listFilters).filter(([, { column }]) => !isUnseen(column))
+  const find = foundFilter(findersOf(seen), privileges)
+  const withOwn = (filters: Filters) => ({ find, ...Object.fromEntries(own), ...filters })
+  return {
+    ...seen,
+    filters: withOwn(seen.filters),
+    resource: { ...resource, filters: withOwn(resource.filters) },
+    special: { ...special, listValues: seenValues(privileges, special.listValues) },
+  }
 }
 
 /** Finds the records that a person may mean, best first, then the newest; by an empty text, the newest. */

@@ -3,7 +3,7 @@ import type { Privileges } from '../../../engine/caller.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
 import type { Resource } from '../../../engine/definition/resource.ts'
 import { seesAll } from '../../../shop/staff/roles.ts'
-import type { Wire } from '../frame/request.ts'
+import type { Wire } from '../frame/pages.ts'
 import type { List, Service, Value } from './services.ts'
 
 // What somebody of a store is shown of records: the privileges leave out fields (`needs` in the definitions) and the names of records of

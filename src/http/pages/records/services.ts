@@ -114,11 +114,6 @@ export function pathOf({ service }: Resource): string {
   return `/admin/${service.toLowerCase()}`
 }
 
-/** Whether people may add records. An order is placed by a form of its own. */
-export function canCreate({ resource }: Service): boolean {
-  return resource.methods.includes('POST')
-}
-
 /** Whether a file can change or add records. */
 export function canImport({ resource: { methods } }: Service): boolean {
   return methods.includes('PUT') || methods.includes('POST')

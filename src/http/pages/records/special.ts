@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
 import type { Phrase } from '../../../foundation/texts/text.ts'
-import type { Wire } from '../frame/request.ts'
+import type { Wire } from '../frame/pages.ts'
 import type { Chip } from './order-words.ts'
 import type { Value } from './services.ts'
 

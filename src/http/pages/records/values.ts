@@ -5,7 +5,7 @@ import { INT32_MAX, INT32_MIN } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { type Form, textIn } from '../../html/request.ts'
-import type { Wire } from '../frame/request.ts'
+import type { Wire } from '../frame/pages.ts'
 import { isCoded } from './codes.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 

@@ -12,8 +12,7 @@ import {
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest } from '../../frame/request.ts'
+import { type PageRequest, storePages } from '../../frame/pages.ts'
 import { serviceOf } from '../../records/services.ts'
 import { productsOf } from '../products/products-of.ts'
 

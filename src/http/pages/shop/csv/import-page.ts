@@ -11,7 +11,6 @@ import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import type { CsvImports } from '../../../../shop/csv/apply/runner.ts'
 import { hiddenColumns } from '../../../../shop/csv/lines/columns.ts'
 import {
-  cancelImport,
   changesColumns,
   findImport,
   type Import,
@@ -26,12 +25,11 @@ import { FEW_LINES } from '../../../../shop/csv/lines/limits.ts'
 import { listNames } from '../../../../shop/csv/lines/new-names.ts'
 import { BELOW_COST } from '../../../../shop/csv/lines/worth-a-look.ts'
 import { hasParts } from '../../../../shop/csv/take-in/parts.ts'
-import { isPutBackable, putBack } from '../../../../shop/csv/undo/back.ts'
+import { isPutBackable } from '../../../../shop/csv/undo/back.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
-import { idIn } from '../../frame/pages.ts'
-import type { PageRequest } from '../../frame/request.ts'
+import { idIn, type PageRequest } from '../../frame/pages.ts'
 import { type Codes, codedPaths, readCodes } from '../../records/codes.ts'
 import { fieldAt } from '../../records/history-words.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
@@ -346,16 +344,4 @@ export async function applyChanges(
     else csvImports.wake()
   }
   return `/admin/csv/${id}`
-}
-
-export async function cancel(asked: PageRequest, reply: FastifyReply): Promise<string> {
-  const { id } = (await importOf(asked, reply)).found
-  await cancelImport(asked.caller, id)
-  return `/admin/csv/${id}`
-}
-
-/** Works out what puts a change back, and leads to its preview. */
-export async function putImportBack(asked: PageRequest, reply: FastifyReply): Promise<string> {
-  const { found } = await importOf(asked, reply)
-  return `/admin/csv/${await putBack(asked.caller, found)}`
 }

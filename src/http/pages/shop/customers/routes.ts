@@ -14,8 +14,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, merchantOf, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { idIn, recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
+import { idIn, type RecordRequest, recordPages } from '../../frame/pages.ts'
 import { recordPage } from '../../records/record-page.ts'
 import { seenBy } from '../../records/seen.ts'
 import { titleOf } from '../../records/values.ts'
@@ -27,35 +26,37 @@ export type CustomerPagesServices = CallerServices & CustomerLinkServices
 export function customerPages(app: FastifyInstance, services: CustomerPagesServices): void {
   const { form, pair } = recordPages(adminPages(app, ['Customers', 'write']), services, customers)
   const address = '/admin/customers/:id'
-  form(`${address}/notes`, takeNote, shownAgain)
-  form(`${address}/notes/:noteId/delete`, dropNote, shownAgain)
+  form(`${address}/notes`, shownAgain, async ({ caller, id, typed }, { request }) => {
+    const note = { text: textIn(typed, 'Note'), writtenBy: merchantOf(request).email }
+    await addOnce(caller, typed, {
+      scope: `note of customer ${id}`,
+      resultKey: 'NoteID',
+      add: (remember) => addNote(caller, id, note, remember),
+      messages: {
+        isDone: 'This form has added a note already. If you want to add this one too, press the button again',
+        isPending: 'This note is being added. It appears on the page in a moment',
+      },
+    })
+    return `/admin/customers/${id}?notice=note-added#notes`
+  })
+  form(`${address}/notes/:noteId/delete`, shownAgain, async (asked) => {
+    const { caller, id } = asked
+    await deleteNote(caller, id, idIn(asked, 'noteId'))
+    return `/admin/customers/${id}?notice=note-deleted#notes`
+  })
   const linkPage = (asked: RecordRequest<CustomerRecord>) => linkPageOf(asked, services)
-  pair(`${address}/sign-in-link`, linkPage, (asked, reply) => makeLink(asked, reply, services))
+  // A link that is not mailed is shown once.
+  pair(`${address}/sign-in-link`, linkPage, async (asked, { request }) => {
+    const { caller, id, record } = asked
+    const name = english(titleOf(customerService, record))
+    const link = await sendCustomerLink(services, caller, { customerId: id, name, actor: actorOf(request) })
+    return link === null ? `/admin/customers/${id}?notice=customer-link-mailed` : linkPageOf(asked, services, link)
+  })
 }
 
 async function shownAgain(asked: RecordRequest<CustomerRecord>, reply: FastifyReply): Promise<HtmlPage> {
   const page = await recordPage(asked, seenBy(asked.caller.privileges, customerService), reply)
   return { ...page, values: asked.typed ?? {} }
-}
-
-async function takeNote({ caller, id, typed }: Sent<RecordRequest>, { request }: FastifyReply): Promise<string> {
-  await addOnce(caller, typed, {
-    scope: `note of customer ${id}`,
-    resultKey: 'NoteID',
-    add: (remember) =>
-      addNote(caller, id, { text: textIn(typed, 'Note'), writtenBy: merchantOf(request).email }, remember),
-    messages: {
-      isDone: 'This form has added a note already. If you want to add this one too, press the button again',
-      isPending: 'This note is being added. It appears on the page in a moment',
-    },
-  })
-  return `/admin/customers/${id}?notice=note-added#notes`
-}
-
-async function dropNote(asked: RecordRequest): Promise<string> {
-  const { caller, id } = asked
-  await deleteNote(caller, id, idIn(asked, 'noteId'))
-  return `/admin/customers/${id}?notice=note-deleted#notes`
 }
 
 function linkPageOf(
@@ -64,7 +65,6 @@ function linkPageOf(
   link: string | null = null,
 ): HtmlPage {
   const name = titleOf(customerService, record)
-  const isUnsent = mailsAre(services.config) === 'shown'
   return {
     template: '/pages/shop/customers/sign-in-link',
     title: t('Sign-in link for {name}', { name }),
@@ -72,21 +72,9 @@ function linkPageOf(
       name,
       isEnabled: record.Enabled,
       mailedTo: mailedTo(services, record.Email),
-      isUnsent,
+      isUnsent: mailsAre(services.config) === 'shown',
       minutes: LINK_MINUTES,
       link,
     },
   }
-}
-
-/** A link that is not mailed is shown once. */
-async function makeLink(
-  asked: RecordRequest<CustomerRecord>,
-  { request }: FastifyReply,
-  services: CustomerPagesServices,
-): Promise<string | HtmlPage> {
-  const { caller, id, record } = asked
-  const name = english(titleOf(customerService, record))
-  const link = await sendCustomerLink(services, caller, { customerId: id, name, actor: actorOf(request) })
-  return link === null ? `/admin/customers/${id}?notice=customer-link-mailed` : linkPageOf(asked, services, link)
 }

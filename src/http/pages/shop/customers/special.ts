@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mayRead } from '../../../../access/applications/privileges.ts'
 import { readPeople } from '../../../../access/people/names.ts'
 import type { Caller } from '../../../../engine/caller.ts'
@@ -14,7 +13,7 @@ import { findDuplicates, type Likeness } from '../../../../shop/resources/custom
 import { listNotes, NOTE_LENGTH_MAX } from '../../../../shop/resources/customers/notes.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import type { Wire } from '../../frame/request.ts'
+import type { Wire } from '../../frame/pages.ts'
 import { readCodes } from '../../records/codes.ts'
 import { readTitles } from '../../records/names.ts'
 import { chipsOf, listStatusNames, textsOf } from '../../records/order-words.ts'
@@ -63,8 +62,6 @@ export const customerService = serviceOf(customers, {
       addresses,
       notes: notes.map((note) => ({ ...note, writtenBy: personOf(note.writtenBy) })),
       noteLengthMax: NOTE_LENGTH_MAX,
-      // A new key each time the form is shown.
-      oneTimeKey: randomUUID(),
       duplicates,
     }
   },

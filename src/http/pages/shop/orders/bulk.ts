@@ -14,12 +14,12 @@ import {
 } from '../../../../shop/resources/orders/statuses.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
-import { type Form, textIn } from '../../../html/request.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { textIn } from '../../../html/request.ts'
+import type { PageRequest, Sent } from '../../frame/pages.ts'
 import { chosenIn, chosenOrAll, isAllChosen, listShownAgain } from '../../records/chosen.ts'
 import { askedIn } from '../../records/list-page.ts'
-import { listedOf } from '../../records/listing.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
+import { listedOf } from '../../records/search.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
 import { requireForSlips, slipKindIn } from './slips.ts'
 import { orderService } from './special.ts'
@@ -31,7 +31,9 @@ export function listAgain(asked: PageRequest, reply: FastifyReply): Promise<Html
 
 export async function compareStatus(asked: Sent<PageRequest>): Promise<string> {
   const { caller, typed } = asked
-  const { id: statusId } = await statusIn(caller, typed)
+  const statuses = await listStatusNames(caller.db, caller.store.id)
+  const statusId = statuses.find(({ id }) => String(id) === textIn(typed, 'OrderStatusID'))?.id
+  if (statusId === undefined) throw refusedFields([{ field: 'OrderStatusID', problem: 'has to be one of the list' }])
   const id = await keepChosen(caller, orders, await chosenOrAll(asked, orderService))
   const change: StatusChange = { kind: 'status', statusId }
   const intend = (order: object) => intendedWith(order as OrderRecord, statusId)
@@ -75,13 +77,6 @@ function intendedWith(order: OrderRecord, statusId: number): Intended {
     changes: [isUnpaid ? [...change, 'This order is not paid'] : change],
     isOfWhole: true,
   }
-}
-
-async function statusIn({ db, store }: Caller, form: Form) {
-  const statuses = await listStatusNames(db, store.id)
-  const status = statuses.find(({ id }) => String(id) === textIn(form, 'OrderStatusID'))
-  if (status === undefined) throw refusedFields([{ field: 'OrderStatusID', problem: 'has to be one of the list' }])
-  return status
 }
 
 const effects: Readonly<Record<StatusEffect, (count: number) => Text>> = {

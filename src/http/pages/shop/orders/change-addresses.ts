@@ -9,8 +9,7 @@ import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-numbe
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { Sent } from '../../frame/request.ts'
-import { requireUnchanged } from '../../frame/unchanged.ts'
+import { requireUnchanged, type Sent } from '../../frame/pages.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../../records/form.ts'
 import { seenList, seenValues } from '../../records/seen.ts'
 import { type List, pickList, pickValues, type Value } from '../../records/services.ts'
@@ -105,8 +104,7 @@ export async function saveAddresses(asked: Sent<OrderRequest>): Promise<string> 
   const ofShipments = changesOf({ values: [], list: shipments }, typed, record, writing)
   const body = { ...ofBilling.body, ...ofShipments.body }
   if (Object.keys(body).length === 0) return `/admin/orders/${id}`
-  await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(
-    inFormFields(ofShipments.nameOf),
-  )
+  const change = { kind: 'update', id, body } as const
+  await changeRecord(caller, orders, change, { precondition }).catch(inFormFields(ofShipments.nameOf))
   return `/admin/orders/${id}?notice=record-saved`
 }

@@ -14,8 +14,7 @@ import { readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import type { Form } from '../../../html/request.ts'
-import type { Sent } from '../../frame/request.ts'
-import { requireUnchanged } from '../../frame/unchanged.ts'
+import { requireUnchanged, type Sent } from '../../frame/pages.ts'
 import { readThumbnails } from '../products/thumbnails.ts'
 import { isOfLine, newLineFields } from './form-lines.ts'
 import {
@@ -161,8 +160,7 @@ export async function saveGoods(asked: Sent<OrderRequest>): Promise<string | Htm
   const failure = charges && unseenIn(charges.fields, asked.typed)
   if (failure) return { ...(await totalsPage(asked)), failure }
   Object.assign(change.patch.columns, charges?.rate)
-  await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
-    inFormFields(change.nameOf),
-  )
+  const patching = { kind: 'patch', id, patch: change.patch } as const
+  await changeRecord(caller, orders, patching, { precondition }).catch(inFormFields(change.nameOf))
   return `/admin/orders/${id}?notice=record-saved`
 }

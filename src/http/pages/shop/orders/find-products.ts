@@ -7,7 +7,7 @@ import { priceOf } from '../../../../shop/resources/orders/price.ts'
 import { readSoldProducts } from '../../../../shop/resources/orders/sold-products.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
 import { languageFor, textIn } from '../../../html/request.ts'
-import type { PageRequest } from '../../frame/request.ts'
+import type { PageRequest } from '../../frame/pages.ts'
 import { findMatches } from '../../records/search.ts'
 import { targetService } from '../../records/services.ts'
 

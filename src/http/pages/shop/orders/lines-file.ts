@@ -8,11 +8,11 @@ import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import type { OrderRecord } from '../../../../shop/resources/orders/orders.ts'
 import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
-import type { PageRequest } from '../../frame/request.ts'
+import type { PageRequest } from '../../frame/pages.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
-import { pagesAsked } from '../../records/export.ts'
-import { listedOf } from '../../records/listing.ts'
+import { pagesAsked, rowsOf } from '../../records/export.ts'
 import { textsOf } from '../../records/order-words.ts'
+import { listedOf } from '../../records/search.ts'
 import { orderService } from './special.ts'
 
 type Figures = ReturnType<typeof orderFigures>
@@ -109,16 +109,11 @@ export async function sendLines(asked: PageRequest, reply: FastifyReply): Promis
   const statusText = textsOf(await listStatuses(caller.db, caller.store.id))
   const { currency } = caller.store
   const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))
-  async function* rows() {
-    for await (const records of pages) {
-      yield records.flatMap((text) => {
-        const order: OrderRecord = JSON.parse(String(text))
-        return linesOf(order, statusText, currency).map((line) => shown.map(({ cell }) => cell(line)))
-      })
-    }
-  }
+  const rows = rowsOf(pages, (order: OrderRecord) =>
+    linesOf(order, statusText, currency).map((line) => shown.map(({ cell }) => cell(line))),
+  )
   const name = `order-lines-${caller.now().toISOString().slice(0, 10)}.csv`
-  return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency })
+  return sendCsv(reply, name, form, { columns: shown, rows, currency })
 }
 
 function linesOf(order: OrderRecord, statusText: Line['statusText'], currency: string): Line[] {

@@ -37,8 +37,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, merchantOf, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { idIn } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { idIn, type PageRequest, type Sent } from '../../frame/pages.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
@@ -142,8 +141,6 @@ async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Show
       linesMax: ORDER_ITEMS_MAX,
       lookUpAddress: address,
       labels: formLabels(lines),
-      // A new key each time the form is shown.
-      oneTimeKey: randomUUID(),
       locales: [['', t('As on invoices')], ...Object.entries(locales)],
       paymentMethods: methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name]),
       shippingMethods,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord, inChange } from '../../../../engine/changing/change.ts'
 import { type PlannedChange, planChange } from '../../../../engine/changing/plan-change.ts'
@@ -20,9 +19,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import { tagOf } from '../../frame/pages.ts'
-import type { Sent } from '../../frame/request.ts'
-import { ifUnchanged } from '../../frame/unchanged.ts'
+import { ifUnchanged, type Sent, tagOf } from '../../frame/pages.ts'
 import { readThumbnails } from '../products/thumbnails.ts'
 import { labelsOf, namesIn, type TypedForm } from './line-fields.ts'
 import { shownOf } from './refundable.ts'
@@ -49,8 +46,6 @@ async function rehearsedPage(asked: OrderRequest, stock: readonly StockEffect[] 
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
       etag: tagOf(await shownOf(caller, id, text), { typed, isOutdated }),
-      // A new key each time the form is shown.
-      oneTimeKey: randomUUID(),
       stock,
       holdsStock: holdsStock(order.OrderStatusID),
       choices,

@@ -38,9 +38,8 @@ export type LookedUpBuyer = Awaited<ReturnType<typeof lookUpBuyer>>
  */
 export async function lookUpBuyer(caller: Caller, sent: Form) {
   const { 'CustomerID.choice': choice, OtherCustomer, TakeAddresses, ...form } = sent
-  const typed = (
-    OtherCustomer === undefined ? textIn(sent, 'CustomerID.choice') || textIn(form, 'CustomerID') : ''
-  ).trim()
+  const given = textIn(sent, 'CustomerID.choice') || textIn(form, 'CustomerID')
+  const typed = OtherCustomer === undefined ? given.trim() : ''
   const named = isNumber(typed) ? await findBuyer(caller, Number(typed)) : null
   // Digits that are no number of a customer may be those of a phone.
   const fits = typed === '' || named !== null ? null : await findCustomers(caller, typed)

@@ -82,6 +82,7 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
   const { values, writing } = lookedUp
   const text = (name: string) => textIn(values, name).trim()
   const billing = Object.fromEntries(billingNames.map((name) => [name, text(name)]))
+  const reason = text('DiscountReason')
   const body = withoutEmpty({
     ...billing,
     BillingPaymentMethodID: text('BillingPaymentMethodID'),
@@ -91,7 +92,7 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
     SalesTax: numberIn(values, 'SalesTax', writing, 'sum'),
     OrderDiscountPromotion: discountIn(lookedUp),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
-    PromotionList: promotionsOf(lookedUp),
+    PromotionList: reason && [{ PromotionName: reason, DiscountAmount: discountIn(lookedUp) }],
     OrderItemList: itemsOf(lookedUp),
     ShipmentList: shipmentsOf(lookedUp),
   })
@@ -140,13 +141,6 @@ export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
     ...[...wrong, { field: DISCOUNT, ...discount }].filter(({ problem }) => problem !== ''),
     ...(isWithout ? [{ field: DISCOUNT, problem: 'must be above 0, because a reason for it is given' }] : []),
   ]
-}
-
-/** The reason for a discount, as the order names it. */
-function promotionsOf(lookedUp: LookedUp) {
-  const reason = textIn(lookedUp.values, 'DiscountReason').trim()
-  if (reason === '') return undefined
-  return [{ PromotionName: reason, DiscountAmount: discountIn(lookedUp) }]
 }
 
 const ofCustomer = new Map(Object.entries(customerNames).map(([ours, theirs]) => [theirs, ours]))

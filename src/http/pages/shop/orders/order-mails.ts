@@ -9,8 +9,7 @@ import { lengthMax, readMessage } from '../../../../shop/resources/order-mails/s
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import type { CallerServices } from '../../../html/request.ts'
-import { idIn } from '../../frame/pages.ts'
-import type { Sent } from '../../frame/request.ts'
+import { idIn, type Sent } from '../../frame/pages.ts'
 import { mailKindTitles } from '../../records/order-words.ts'
 import type { OrderRequest } from './special.ts'
 
@@ -30,12 +29,9 @@ export async function mailRows(caller: Caller & CallerServices, orderId: number)
 }
 
 export async function messagePage({ record: order, typed }: OrderRequest): Promise<HtmlPage> {
-  return {
-    template: '/pages/shop/orders/message',
-    title: t('Write to the customer of order {number}', { number: invoiceOf(order) }),
-    values: typed ?? {},
-    data: { order, placeholders: placeholders['order-message'], lengthMax },
-  }
+  const title = t('Write to the customer of order {number}', { number: invoiceOf(order) })
+  const data = { order, placeholders: placeholders['order-message'], lengthMax }
+  return { template: '/pages/shop/orders/message', title, values: typed ?? {}, data }
 }
 
 /** Returns the form that sends the message which its page has, and that which sends a mail again. */

@@ -30,8 +30,7 @@ import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
-import type { Sent } from '../../frame/request.ts'
-import { requireUnchanged } from '../../frame/unchanged.ts'
+import { requireUnchanged, type Sent } from '../../frame/pages.ts'
 import { changesOf } from '../../records/form.ts'
 import { listStatusNames, paymentsInWords, type ShownPayments, textsOf } from '../../records/order-words.ts'
 import { pickValues } from '../../records/services.ts'
@@ -78,22 +77,22 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
   ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order, caller.store.currency)
-  const [sent, paid, trackingOf, taxes, thumbnailOf] = await Promise.all([
+  const [sent, payments, trackingOf, taxes, thumbnailOf] = await Promise.all([
     readParcels(caller, order, figures.lines),
-    readPayments(caller, order),
+    readPayments(caller, order).then(paymentsInWords),
     readTracking(caller, order),
     readStatedTaxes(caller, [id]),
     readThumbnails(caller, figures.lines),
   ])
   const parcels = sent.map((one) => shownParcel(order, one, { trackingOf, writing }))
-  const payments = paymentsInWords(paid)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
+  const { InternalComments, ExternalComments } = order
   const toShip = waiting.flatMap(({ shipment }) => shipment?.ShipmentID ?? [])
   return {
     template: '/pages/shop/orders/order',
     title: t('Order {number}', { number: invoiceOf(order) }),
-    values: { ...storedIn(order), ...typed },
+    values: { OrderStatusID: String(order.OrderStatusID), InternalComments, ExternalComments, ...typed },
     data: {
       order,
       sameNumber: sharers.get(id),
@@ -118,10 +117,6 @@ export async function orderPage({ caller, id, record: order, typed, writing }: O
       timeline: await timelineOf(caller, { orderId: id, parcels, payments, returned, statusText }),
     },
   }
-}
-
-function storedIn({ OrderStatusID, InternalComments, ExternalComments }: OrderRecord) {
-  return { OrderStatusID: String(OrderStatusID), InternalComments, ExternalComments }
 }
 
 /** When the person of an order was erased, and the address that is kept. */

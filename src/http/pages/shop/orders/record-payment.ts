@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
@@ -13,8 +12,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
-import type { Sent } from '../../frame/request.ts'
-import { ifUnchanged } from '../../frame/unchanged.ts'
+import { ifUnchanged, type Sent } from '../../frame/pages.ts'
 import { labelsOf } from '../../records/edit-page.ts'
 import { paymentsInWords } from '../../records/order-words.ts'
 import { pickList } from '../../records/services.ts'
@@ -58,8 +56,6 @@ export async function transactionChoices(caller: Caller, order: OrderRecord, typ
   names.delete('')
   return {
     methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
-    // A new key each time the form is shown.
-    oneTimeKey: randomUUID(),
     askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
   }
 }

@@ -36,10 +36,9 @@ export async function readRefundable({ caller, id, record: order, query, typed }
   const refundedOf = (line: Row) => before.pieces.get(Number(line.id)) ?? 0n
   const isLive = holdsStock(order.OrderStatusID)
   const known = await readReturnedLines(caller, id)
-  const left = withQuantities(
-    known.map(({ row }) => row),
-    (row) => Math.max(toNumber(exact(Number(row.quantity)) - refundedOf(row)), 0),
-  )
+  const left = known.map(({ row }): Row => {
+    return { ...row, quantity: Math.max(toNumber(exact(Number(row.quantity)) - refundedOf(row)), 0) }
+  })
   const ofReturn = returnId === 0 ? null : await readReturn(caller, id, returnId, { refunds, left })
   const figures = orderFigures(order, caller.store.currency)
   const lines = known.map(({ row, returned }, at) => {

@@ -21,8 +21,7 @@ import { type KnownRefund, readRefunds } from '../../../../shop/resources/orders
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
-import { idIn } from '../../frame/pages.ts'
-import type { PageRequest } from '../../frame/request.ts'
+import { idIn, type PageRequest } from '../../frame/pages.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
 import { readThumbnails } from '../products/thumbnails.ts'
@@ -100,16 +99,13 @@ export async function slipPage(
   const departures = await readDepartures(caller, all)
   const ids = all.map(({ OrderID }) => OrderID)
   const kept = kind === 'invoice' ? await readKeptAddresses(caller, ids) : []
+  const keptOf = new Map(kept.map((each) => [each.orderId, each]))
   const taxes = kind === 'invoice' ? await readStatedTaxes(caller, ids) : null
   const goods = kind === 'invoice' ? [] : all.flatMap(({ OrderItemList }) => OrderItemList)
   const slips = all.map((order) => ({
     ...slipOf(order, departures, { only, format, currency: caller.store.currency }),
     tax: taxes?.get(order.OrderID) ?? null,
-    kept: keptIn(
-      caller,
-      kept.find(({ orderId }) => orderId === order.OrderID),
-      format,
-    ),
+    kept: keptIn(caller, keptOf.get(order.OrderID), format),
     head: titles[kind].one(invoiceOf(order)),
   }))
   const barcodes = await runInSlices(barcodesOf(all, (await import('bwip-js')).toSVG))

@@ -20,7 +20,6 @@ export function outboxPages(app: FastifyInstance, services: OutboxServices): voi
 
 async function outboxPage(request: FastifyRequest, { db, config }: OutboxServices): Promise<HtmlPage> {
   const before = numberIn(textIn(request.query, 'before'))
-  // Reads one more than is shown, to detect older mails.
   const found = await listMails(db, readerOf(request), { limit: MAILS_SHOWN + 1, before })
   const mails = found.slice(0, MAILS_SHOWN)
   const older = found.length > MAILS_SHOWN ? `/admin/outbox?before=${mails.at(-1)?.id}` : null

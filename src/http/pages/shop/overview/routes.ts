@@ -7,13 +7,11 @@ import { brokenWebhooks } from '../../../../shop/webhooks/status.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, merchantOf } from '../../../html/request.ts'
 import { services as allServices } from '../../records/services.ts'
-import { TO_BE_PAID } from '../orders/listing.ts'
+import { TO_BE_PAID } from '../orders/special.ts'
 import { readThumbnails } from '../products/thumbnails.ts'
 import { readSales } from './sales.ts'
 import { chartOf, sparkOf } from './sales-chart.ts'
 import { COUNTED_MAX, countToBePaid, readBeginnings, readLowStock, readWaiting, SOLD_ORDERS_MAX } from './work.ts'
-
-const noWebhooks = { paused: 0, failing: 0, webhooks: [] }
 
 /**
  * Adds the page that a merchant opens first: sales, waiting orders, low stock and what fails. Each statement is served
@@ -31,7 +29,7 @@ export function overviewPage(app: FastifyInstance, services: CallerServices): vo
       may('Orders') ? countToBePaid(caller) : 0,
       may('Products') ? readLowStock(caller) : null,
       may('Keys') ? refusedSubscriptions(services, store.id) : [],
-      may('Webhooks') ? brokenWebhooks(services, store.id) : noWebhooks,
+      may('Webhooks') ? brokenWebhooks(services, store.id) : { paused: 0, failing: 0, webhooks: [] },
       readBeginnings(caller, merchantOf(request).identityId),
     ])
     const data = {

@@ -13,8 +13,7 @@ import {
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, storePages } from '../../frame/pages.ts'
 import { type CsvColumn, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { daysOf, periodIn, presetOf, presets } from '../reports/period.ts'
 import { type Asked, type Entry, readEntries, readSums } from './entries.ts'
@@ -32,7 +31,11 @@ export function paymentPages(app: FastifyInstance, services: CallerServices): vo
   page('/admin/payments', paymentsPage)
   get('/admin/payments.csv', sendPayments)
   const closing = storePages(adminPages(app, ['Orders', 'read'], ['Orders', 'write']), services)
-  closing.pair('/admin/payments/closing', closingPage, saveClosing)
+  closing.pair('/admin/payments/closing', closingPage, async ({ caller, typed }, { request }) => {
+    const isReopened = textIn(typed, 'Reopen') !== ''
+    await (isReopened ? reopen : closeThrough)(caller, textIn(typed, 'Month'), actorOf(request))
+    return `/admin/payments/closing?notice=month-${isReopened ? 'reopened' : 'closed'}`
+  })
 }
 
 async function paymentsPage({ caller, query, writing }: PageRequest): Promise<HtmlPage> {
@@ -74,12 +77,6 @@ async function closingPage({ caller, typed }: PageRequest): Promise<HtmlPage> {
   const lastDay = (month: string) => DateTime.fromISO(month).endOf('month').toFormat('yyyy-MM-dd')
   const data = { closings, isBooked, months, lastDay }
   return { template: '/pages/shop/payments/closing', title: t('Close a month of payments'), values, data }
-}
-
-async function saveClosing({ caller, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  const isReopened = textIn(typed, 'Reopen') !== ''
-  await (isReopened ? reopen : closeThrough)(caller, textIn(typed, 'Month'), actorOf(request))
-  return `/admin/payments/closing?notice=month-${isReopened ? 'reopened' : 'closed'}`
 }
 
 type Column = CsvColumn & { readonly needs?: 'Customers'; readonly cell: (entry: Entry) => string | number }

@@ -35,11 +35,8 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
     const isOwn = session !== null && (await isForPerson(services, invitation, session))
     const signIn = `/admin/sign-in?next=${encodeURIComponent(`${address}?token=${token}`)}`
     const data = { invitation, token, isOwn, signIn, isByOperator: invitation.invitedBy === OPERATOR }
-    return {
-      template: '/pages/shop/people/invitation',
-      title: t('Join {store}', { store: invitation.storeName }),
-      data,
-    }
+    const title = t('Join {store}', { store: invitation.storeName })
+    return { template: '/pages/shop/people/invitation', title, data }
   }
   const unusable = (): HtmlPage => ({ template: '/pages/shop/people/invitation-used', title: t('Invitation') })
 
@@ -51,17 +48,15 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
   const again = (request: FastifyRequest, _reply: FastifyReply, { field }: { field: string }) =>
     field === 'Token' ? unusable() : pageOf(request, textIn(sentBy(request), 'Token'))
 
-  const join = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(address, again, async (request, reply) => {
     const { Token, Password, Name } = readInput(asNew, sentBy(request))
     const opened = await acceptAsNew(services, { token: Token, password: Password, name: Name }, deviceOf(request))
     return beginSession(services, administration, reply, opened)
-  }
-  form(address, join, again)
+  })
 
-  const accept = async (request: FastifyRequest, reply: FastifyReply) => {
+  pagesOf(app, 'merchant').form(`${address}/accept`, again, async (request, reply) => {
     const { Token } = readInput(asPerson, sentBy(request))
     await acceptAsPerson(services, sessionOf(request), Token, actorOf(request))
     return wantsHtml(request) ? '/admin?notice=joined' : reply.code(204).send()
-  }
-  pagesOf(app, 'merchant').form(`${address}/accept`, accept, again)
+  })
 }

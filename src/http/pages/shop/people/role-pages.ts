@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { accessesOf } from '../../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
@@ -9,8 +9,7 @@ import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form, merchantOf, textIn } from '../../../html/request.ts'
-import { idIn, storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { idIn, type PageRequest, storePages } from '../../frame/pages.ts'
 
 const home = '/admin/people/roles'
 
@@ -23,13 +22,20 @@ export function changingBy(request: FastifyRequest): Changing {
 export function rolePages(app: FastifyInstance, services: CallerServices): void {
   const { page, form, pair } = storePages(adminPages(app, ['People', 'write']), services)
   page(`${home}/new`, newPage)
-  form(home, add, newPage)
-  pair(
-    `${home}/:id`,
-    (asked) => (asked.typed === null ? storedPage(asked) : rolePage(asked, idIn(asked), asked.typed)),
-    change,
-  )
-  form(`${home}/:id/delete`, remove, storedPage)
+  form(home, newPage, async ({ caller, typed }, { request }) => {
+    await saveRole(caller, { storeId: caller.store.id, id: null }, readRole(typed), changingBy(request))
+    return '/admin/people?notice=role-added'
+  })
+  const onePage = (asked: PageRequest) =>
+    asked.typed === null ? storedPage(asked) : rolePage(asked, idIn(asked), asked.typed)
+  pair(`${home}/:id`, onePage, async ({ caller, params, typed }, { request }) => {
+    await saveRole(caller, { storeId: caller.store.id, id: idIn({ params }) }, readRole(typed), changingBy(request))
+    return '/admin/people?notice=role-changed'
+  })
+  form(`${home}/:id/delete`, storedPage, async ({ caller, params }, { request }) => {
+    await deleteRole(caller, { storeId: caller.store.id, id: idIn({ params }) }, changingBy(request))
+    return '/admin/people?notice=role-deleted'
+  })
 }
 
 const newPage = (asked: PageRequest) => rolePage(asked, null, asked.typed ?? {})
@@ -39,21 +45,6 @@ async function storedPage(asked: PageRequest): Promise<HtmlPage> {
   const id = idIn(asked)
   const { role, ownPrivileges } = await roleById(db, store.id, id)
   return rolePage(asked, id, { Name: role, ...chosenIn(ownPrivileges) })
-}
-
-async function add({ caller, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  await saveRole(caller, { storeId: caller.store.id, id: null }, readRole(typed), changingBy(request))
-  return '/admin/people?notice=role-added'
-}
-
-async function change({ caller, params, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  await saveRole(caller, { storeId: caller.store.id, id: idIn({ params }) }, readRole(typed), changingBy(request))
-  return '/admin/people?notice=role-changed'
-}
-
-async function remove({ caller, params }: PageRequest, { request }: FastifyReply): Promise<string> {
-  await deleteRole(caller, { storeId: caller.store.id, id: idIn({ params }) }, changingBy(request))
-  return '/admin/people?notice=role-deleted'
 }
 
 /** What a form's choice grants. */
@@ -89,10 +80,6 @@ function rolePage({ caller: { privileges: own } }: PageRequest, id: number | nul
     const grantable = own === null ? accessesOf(name) : (own[name] ?? [])
     return { name, field: fieldOf(name), label: privilegeName(name), words: words ?? null, grantable }
   })
-  return {
-    template: '/pages/shop/people/role',
-    title: id === null ? t('New role') : t('Role'),
-    values,
-    data: { id, rows, action: id === null ? home : `${home}/${id}` },
-  }
+  const data = { id, rows, action: id === null ? home : `${home}/${id}` }
+  return { template: '/pages/shop/people/role', title: id === null ? t('New role') : t('Role'), values, data }
 }

@@ -15,8 +15,7 @@ import { listRoles, mayGrant } from '../../../../shop/staff/store-roles.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type Form, merchantOf } from '../../../html/request.ts'
-import { idIn, storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { idIn, type PageRequest, storePages } from '../../frame/pages.ts'
 import { inviteByForm } from '../../people/hand-over.ts'
 import { changingBy, rolePages } from './role-pages.ts'
 
@@ -30,35 +29,27 @@ export function peoplePages(app: FastifyInstance, services: InvitationServices):
   const show = (asked: PageRequest, { request }: FastifyReply) => peoplePage(services, asked, merchantOf(request).id)
   storePages(adminPages(app, ['People', 'read']), services).page(home, show)
   const { form, pair } = storePages(adminPages(app, ['People', 'write']), services)
-  form(`${home}/:id`, change, show)
-  pair(`${home}/:id/remove`, removePage, remove)
-  form(
-    `${home}/invitations`,
-    ({ caller }, reply) => {
-      const at = { storeId: caller.store.id, by: changingBy(reply.request), back: home }
-      return inviteByForm(services, [reply.request, reply], at)
-    },
-    (asked, { request }) => peoplePage(services, asked, merchantOf(request).id, asked.typed ?? {}),
-  )
-  form(`${home}/invitations/:id/withdraw`, withdraw, show)
+  form(`${home}/:id`, show, async ({ caller, params, typed }, { request }) => {
+    const userId = idIn({ params })
+    const { Role } = readInput(roleOnly, typed)
+    await changeRole(caller, { storeId: caller.store.id, userId }, Role, changingBy(request))
+    return `${home}?notice=role-changed`
+  })
+  pair(`${home}/:id/remove`, removePage, async ({ caller, params }, { request }) => {
+    await removeMember(caller, { storeId: caller.store.id, userId: idIn({ params }) }, changingBy(request))
+    return `${home}?notice=person-removed`
+  })
+  const asTyped = (asked: PageRequest, { request }: FastifyReply) =>
+    peoplePage(services, asked, merchantOf(request).id, asked.typed ?? {})
+  form(`${home}/invitations`, asTyped, ({ caller }, reply) => {
+    const at = { storeId: caller.store.id, by: changingBy(reply.request), back: home }
+    return inviteByForm(services, [reply.request, reply], at)
+  })
+  form(`${home}/invitations/:id/withdraw`, show, async ({ caller, params }, { request }) => {
+    await withdrawInvitation(caller, { storeId: caller.store.id, id: idIn({ params }) }, changingBy(request))
+    return `${home}?notice=invitation-withdrawn`
+  })
   rolePages(app, services)
-}
-
-async function change({ caller, params, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  const userId = idIn({ params })
-  const { Role } = readInput(roleOnly, typed)
-  await changeRole(caller, { storeId: caller.store.id, userId }, Role, changingBy(request))
-  return `${home}?notice=role-changed`
-}
-
-async function remove({ caller, params }: PageRequest, { request }: FastifyReply): Promise<string> {
-  await removeMember(caller, { storeId: caller.store.id, userId: idIn({ params }) }, changingBy(request))
-  return `${home}?notice=person-removed`
-}
-
-async function withdraw({ caller, params }: PageRequest, { request }: FastifyReply): Promise<string> {
-  await withdrawInvitation(caller, { storeId: caller.store.id, id: idIn({ params }) }, changingBy(request))
-  return `${home}?notice=invitation-withdrawn`
 }
 
 /** The store's people, its open invitations and its own roles. `values`: a refused invitation. */

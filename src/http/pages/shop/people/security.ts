@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { fieldFault } from '../../../../access/people/passwords.ts'
 import type { DataServices } from '../../../../foundation/database/client.ts'
@@ -35,15 +35,15 @@ export function securityPages(app: FastifyInstance, services: DataServices): voi
     return { From: requiredFrom?.toISOString() ?? null, People: people }
   })
 
-  const save = async (request: FastifyRequest, reply: FastifyReply) => {
+  const again = (request: FastifyRequest) => pageOf(request, textIn(sentBy(request), 'From'))
+  form(address, again, async (request, reply) => {
     const { From } = readInput(requirement, sentBy(request))
     const { store } = merchantOf(request)
     const from = From === '' ? null : readDay(From, store.timeZone)
     await requireFactor(services, store.id, from, changingBy(request))
     if (!wantsHtml(request)) return reply.code(204).send()
     return `${address}?notice=${from === null ? 'factor-optional' : 'factor-required'}`
-  }
-  form(address, save, (request) => pageOf(request, textIn(sentBy(request), 'From')))
+  })
 }
 
 /** The first moment of a day in the store's zone. */

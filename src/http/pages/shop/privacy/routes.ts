@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { t } from '../../../../foundation/texts/text.ts'
 import { namedObject, readInput } from '../../../../foundation/values/input.ts'
 import { type ErasureServices, erasePerson, rehearseErasure } from '../../../../shop/erasure/erase.ts'
@@ -12,8 +12,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { ownerPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, textIn } from '../../../html/request.ts'
 import { pageQuery } from '../../../server/json/parameters.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, storePages } from '../../frame/pages.ts'
 import { readNames, readTitles } from '../../records/names.ts'
 import { findMatches } from '../../records/search.ts'
 import { targetService } from '../../records/services.ts'
@@ -30,10 +29,24 @@ export type PrivacyServices = CallerServices & ErasureServices
 /** Adds the pages of what is stored of a person: to read and print it, to erase it, and what was erased. They are for owners. */
 export function privacyPages(app: FastifyInstance, services: PrivacyServices): void {
   const { page, pair } = storePages(ownerPages(app), services)
-  pair(home, privacyPage, saveSettings)
+  pair(home, privacyPage, async ({ caller, typed, writing }, { request }) => {
+    const given = readInput(changedBookkeeping, {
+      BookkeepingYears: numberIn(typed, 'BookkeepingYears', writing),
+      KeepsInvoiceAddresses: isTicked(typed, 'KeepsInvoiceAddresses'),
+    })
+    await changeBookkeeping(caller, given, actorOf(request))
+    return `${home}?notice=settings-saved`
+  })
   page(`${home}/person`, personPage)
-  pair(`${home}/erase`, erasePage, (asked, reply) => erasePersonOf(asked, reply, services))
-  pair(`${home}/idle`, idlePage, eraseIdle)
+  pair(`${home}/erase`, erasePage, async (asked, { request }) => {
+    const confirmation = { confirm: textIn(asked.typed, 'Confirm'), actor: actorOf(request) }
+    await erasePerson(asked.caller, services, namedIn(asked).named, confirmation)
+    return `${home}?notice=person-erased#erasures`
+  })
+  pair(`${home}/idle`, idlePage, async ({ caller, typed }, { request }) => {
+    await queueIdle(caller, yearsIn(typed), { confirm: textIn(typed, 'Confirm'), actor: actorOf(request) })
+    return `${home}?notice=idle-erasing#erasures`
+  })
 }
 
 /** Finds a person, lists who was erased, and has what the store keeps. */
@@ -41,7 +54,6 @@ async function privacyPage({ caller, query, typed }: PageRequest): Promise<HtmlP
   const { offset } = readInput(pageQuery, { offset: textIn(query, 'offset') || '0' }, 'The query')
   const who = textIn(query, 'who').trim()
   const stored = await readBookkeeping(caller)
-  // Reads one more than it shows, to detect earlier ones.
   const found = await listErasures(caller, { limit: ERASURES_SHOWN + 1, offset })
   const erasures = found
     .slice(0, ERASURES_SHOWN)
@@ -68,31 +80,14 @@ async function privacyPage({ caller, query, typed }: PageRequest): Promise<HtmlP
   return { template: '/pages/shop/privacy/privacy', title: t('Personal data'), values, data }
 }
 
-async function saveSettings({ caller, typed, writing }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  const given = readInput(changedBookkeeping, {
-    BookkeepingYears: numberIn(typed, 'BookkeepingYears', writing),
-    KeepsInvoiceAddresses: isTicked(typed, 'KeepsInvoiceAddresses'),
-  })
-  await changeBookkeeping(caller, given, actorOf(request))
-  return `${home}?notice=settings-saved`
-}
-
 /** What the erasure of a person leaves nothing of, and what stays. */
 async function erasePage(asked: PageRequest): Promise<HtmlPage> {
   const { named, search } = namedIn(asked)
   const erased = await rehearseErasure(asked.caller, named)
   const id = erased.customerId
-  return {
-    template: '/pages/shop/privacy/erase',
-    title: id === null ? t('Erase this guest?') : t('Erase customer {id}?', { id: String(id) }),
-    data: { erased, search, stored: await readBookkeeping(asked.caller) },
-  }
-}
-
-async function erasePersonOf(asked: Sent<PageRequest>, { request }: FastifyReply, services: PrivacyServices) {
-  const confirmation = { confirm: textIn(asked.typed, 'Confirm'), actor: actorOf(request) }
-  await erasePerson(asked.caller, services, namedIn(asked).named, confirmation)
-  return `${home}?notice=person-erased#erasures`
+  const title = id === null ? t('Erase this guest?') : t('Erase customer {id}?', { id: String(id) })
+  const data = { erased, search, stored: await readBookkeeping(asked.caller) }
+  return { template: '/pages/shop/privacy/erase', title, data }
 }
 
 const yearsOnly = namedObject({ Years: years })
@@ -108,9 +103,4 @@ async function idlePage({ caller, query, typed }: PageRequest): Promise<HtmlPage
   const ids = shown.map(({ id }) => id)
   const data = { idle, shown, names: await readNames(caller, targetService(customers), ids) }
   return { template: '/pages/shop/privacy/idle', title: t('Erase customers who order no more'), data }
-}
-
-async function eraseIdle({ caller, typed }: Sent<PageRequest>, { request }: FastifyReply): Promise<string> {
-  await queueIdle(caller, yearsIn(typed), { confirm: textIn(typed, 'Confirm'), actor: actorOf(request) })
-  return `${home}?notice=idle-erasing#erasures`
 }

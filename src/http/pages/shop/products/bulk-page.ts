@@ -15,8 +15,7 @@ import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, type Sent, storePages } from '../../frame/pages.ts'
 import { chosenOrAll, listShownAgain } from '../../records/chosen.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from '../../records/references.ts'
 import { pickList, pickValue } from '../../records/services.ts'
@@ -28,21 +27,17 @@ import { productService } from './special.ts'
 /** Adds what can be done with several products of the list at once: choosing them, and saying what. */
 export function productBulkPages(app: FastifyInstance, services: CallerServices): void {
   const { form, pair, again } = storePages(adminPages(app, ['Products', 'write']), services)
-  form('/admin/products/bulk', keepTicked, listAgain)
+  const listAgain = (asked: PageRequest, reply: FastifyReply) =>
+    listShownAgain(asked, reply, productService, { ids: t('Products') })
+  form('/admin/products/bulk', listAgain, async (asked) => {
+    const ids = await chosenOrAll(asked, productService)
+    const [part = ''] = /^(price|visibility)$/.exec(textIn(asked.typed, 'what')) ?? []
+    return `/admin/csv/${await keepChosen(asked.caller, products, ids)}/change${part && `#${part}`}`
+  })
   const path = '/admin/csv/:id/change'
   pair(path, changePage, compare)
   // Shows the form again with the categories that its words fit.
   again(`${path}/find`, changePage)
-}
-
-async function keepTicked(asked: Sent<PageRequest>): Promise<string> {
-  const ids = await chosenOrAll(asked, productService)
-  const [part = ''] = /^(price|visibility)$/.exec(textIn(asked.typed, 'what')) ?? []
-  return `/admin/csv/${await keepChosen(asked.caller, products, ids)}/change${part && `#${part}`}`
-}
-
-function listAgain(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
-  return listShownAgain(asked, reply, productService, { ids: t('Products') })
 }
 
 /** The chosen products. Throws (409) where their changes are being made, or were. */

@@ -12,7 +12,7 @@ import {
 } from '../../../../shop/resources/categories/tree.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { Sent } from '../../frame/request.ts'
+import type { Sent } from '../../frame/pages.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import type { Changes } from '../../records/form.ts'
 import { idsIn } from '../categories/routes.ts'

@@ -1,15 +1,15 @@
 import { t } from '../../../../foundation/texts/text.ts'
-import { type OptionSet, readSoldProducts, skuOf } from '../../../../shop/resources/orders/sold-products.ts'
-import { type Combination, missingCombinations, nameOfCode } from '../../../../shop/resources/products/combinations.ts'
+import { readSoldProducts, skuOf } from '../../../../shop/resources/orders/sold-products.ts'
+import { missingCombinations, nameOfCode } from '../../../../shop/resources/products/combinations.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { Sent, Wire } from '../../frame/request.ts'
+import type { Sent, Wire } from '../../frame/pages.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../../records/form.ts'
 import { seenList } from '../../records/seen.ts'
 import type { List, Value } from '../../records/services.ts'
 import { inputOf, isTicked, isWritable, LINE_MAX } from '../../records/values.ts'
-import { advancedOptions, type ProductRecord, type ProductRequest, productService } from './special.ts'
+import { advancedOptions, type ProductRequest, productService } from './special.ts'
 
 const { name } = advancedOptions
 
@@ -31,9 +31,12 @@ export async function optionsPage(asked: ProductRequest): Promise<HtmlPage> {
   const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
   const existing = record.AdvancedOptionList
   const codes = existing.map(({ AdvancedOptionCode }) => AdvancedOptionCode)
+  const ownSets = record.OptionSetList.map(({ OptionSetID }) => OptionSetID)
   const isTooLong = existing.length > ROWS_MAX
   const { missing, isMore } = missingCombinations(sets, codes, isTooLong ? 0 : ROWS_MAX - existing.length)
-  const stored = { ...listTyped(advancedOptions, record, writing), ...suggested(missing, existing.length) }
+  const suffixField = (place: number) => `${name}.${existing.length + place}.AdvancedOptionSufix`
+  const suffixes = missing.map(({ suffix }, place) => [suffixField(place), suffix])
+  const stored = { ...listTyped(advancedOptions, record, writing), ...Object.fromEntries(suffixes) }
   const rows = [
     ...existing.map(({ AdvancedOptionCode: code, AdvancedOptionName, AdvancedOptionSufix: suffix }, at) => ({
       name: `${name}.${at}`,
@@ -51,7 +54,7 @@ export async function optionsPage(asked: ProductRequest): Promise<HtmlPage> {
     title: t('Options of {product}', { product: record.SKUInfo.Name }),
     values: typed === null || isOutdated ? stored : typed,
     data: {
-      sets: sets.map((set) => ({ ...set, isOwn: isOwn(record, set) })),
+      sets: sets.map((set) => ({ ...set, isOwn: ownSets.includes(set.OptionSetID) })),
       currency: caller.store.currency,
       columns: columns.map((value) => ({ value, input: inputOf(value) })),
       isTicked,
@@ -71,17 +74,6 @@ function rowLabels(rows: readonly { readonly name: string; readonly title: strin
     columns.map(({ path, label }) => [`${name}.${path.join('.')}`, t('{row}: {field}', { row, field: label })]),
   )
   return Object.fromEntries(labels)
-}
-
-function isOwn({ OptionSetList }: ProductRecord, { OptionSetID }: OptionSet): boolean {
-  return OptionSetList.some((own) => own.OptionSetID === OptionSetID)
-}
-
-/** The fields of the rows of combinations that do not exist. */
-function suggested(missing: readonly Combination[], first: number): Record<string, string> {
-  return Object.fromEntries(
-    missing.map(({ suffix }, place) => [`${name}.${first + place}.AdvancedOptionSufix`, suffix]),
-  )
 }
 
 /** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked, or all of them. */

@@ -8,9 +8,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { receivePicture } from '../../../html/upload.ts'
 import { digest } from '../../../server/requests/compression.ts'
-import type { Framed } from '../../frame/pages.ts'
-import type { Sent } from '../../frame/request.ts'
-import { ifUnchanged } from '../../frame/unchanged.ts'
+import { type Framed, ifUnchanged, type Sent } from '../../frame/pages.ts'
 import { saveChanges } from '../../records/edit-page.ts'
 import { IMAGES_MAX, imagesOf } from '../../records/images.ts'
 import type { PagesOfPictures } from '../../records/routes.ts'
@@ -108,19 +106,15 @@ export function picturePages(
 ): void {
   const address = '/admin/products/:id/pictures'
   pair(address, picturesPage, savePictures)
-  upload(
-    `${address}/file`,
-    async ({ caller, id }, reply) => {
-      await receivePicture(reply, services, caller.store.id, async (path) => {
-        const text = await getRecord(caller, products, id)
-        const added = { file: `${services.config.publicUrl}${path}`, caption: '' }
-        const change = { kind: 'update', id, body: membersOf([...picturesOf(JSON.parse(text)), added]) } as const
-        // The change says all pictures: one that came meanwhile would be lost.
-        const precondition = ifUnchanged({ etag: digest(text) }, productService.one.key, 'Send the picture again')
-        await changeRecord(caller, products, change, { precondition })
-      })
-      return `/admin/products/${id}/pictures?notice=record-saved`
-    },
-    picturesPage,
-  )
+  upload(`${address}/file`, picturesPage, async ({ caller, id }, reply) => {
+    await receivePicture(reply, services, caller.store.id, async (path) => {
+      const text = await getRecord(caller, products, id)
+      const added = { file: `${services.config.publicUrl}${path}`, caption: '' }
+      const change = { kind: 'update', id, body: membersOf([...picturesOf(JSON.parse(text)), added]) } as const
+      // The change says all pictures: one that came meanwhile would be lost.
+      const precondition = ifUnchanged({ etag: digest(text) }, productService.one.key, 'Send the picture again')
+      await changeRecord(caller, products, change, { precondition })
+    })
+    return `/admin/products/${id}/pictures?notice=record-saved`
+  })
 }

@@ -1,15 +1,18 @@
 import { mayRead } from '../../../../access/applications/privileges.ts'
+import type { Caller } from '../../../../engine/caller.ts'
 import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { categories } from '../../../../shop/resources/categories/categories.ts'
-import { readCategoryPaths } from '../../../../shop/resources/categories/tree.ts'
+import { readCategoryPaths, readTree } from '../../../../shop/resources/categories/tree.ts'
+import { manufacturers } from '../../../../shop/resources/manufacturers/manufacturers.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readProductOrders } from '../../../../shop/resources/products/product-orders.ts'
 import { products } from '../../../../shop/resources/products/products.ts'
-import type { RecordRequest } from '../../frame/request.ts'
+import type { RecordRequest } from '../../frame/pages.ts'
 import { type Chip, listStatusNames, textsOf } from '../../records/order-words.ts'
 import { pickList, serviceOf } from '../../records/services.ts'
-import { offeredChoices } from './filter-choices.ts'
+import type { Words } from '../../records/special.ts'
+import { allIn } from '../categories/routes.ts'
 
 const ORDERS_SHOWN = 10
 const ORDERS_COUNTED_MAX = 1_000
@@ -24,6 +27,30 @@ function markOfStock({ SKUInfo: { Stock }, StockAlert, AdvancedOptionList }: Pro
   const left = AdvancedOptionList.reduce((sum, { AdvancedOptionStock }) => sum + AdvancedOptionStock, Stock)
   if (left <= 0) return { tone: 'bad', text: t('sold out') }
   return AdvancedOptionList.length === 0 && Stock <= StockAlert ? { tone: 'warn', text: t('low') } : null
+}
+
+/** Of a shop with more, a filter takes a number, or what is found while somebody types. */
+const OFFERED_MAX = 500
+
+/** The categories as a tree, and the manufacturers by name, for the filters of products. */
+async function offeredChoices(caller: Caller): Promise<Words['choices']> {
+  const { db, store, privileges } = caller
+  const page = { where: { storeId: store.id }, orderBy: { id: 'asc' }, take: OFFERED_MAX + 1 } as const
+  const [tree, found] = await Promise.all([
+    mayRead(privileges, categories) ? readTree(caller, null, OFFERED_MAX) : null,
+    mayRead(privileges, manufacturers) ? db.manufacturer.findMany({ ...page, select: { id: true, name: true } }) : [],
+  ])
+  const all = allIn(tree?.nodes ?? [])
+  const isWhole = tree !== null && !tree.isCut && !all.some(({ hasMore }) => hasMore)
+  const makers = found.toSorted((one, other) => one.name.localeCompare(other.name))
+  return {
+    // Each below its parent, further to the right.
+    ...(isWhole && {
+      'CategoryList.CategoryID': all.map(({ id, name, depth }) => [String(id), `${'\u2003'.repeat(depth)}${name}`]),
+    }),
+    ...(makers.length > 0 &&
+      makers.length <= OFFERED_MAX && { ManufacturerID: makers.map(({ id, name }) => [String(id), name]) }),
+  }
 }
 
 /** The page of a product begins with what it is, and with the parts that have forms of their own. */

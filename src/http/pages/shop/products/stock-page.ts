@@ -12,8 +12,7 @@ import type { Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { Sent } from '../../frame/request.ts'
-import { ifUnchanged } from '../../frame/unchanged.ts'
+import { ifUnchanged, type Sent } from '../../frame/pages.ts'
 import { type ProductRecord, type ProductRequest, productService } from './special.ts'
 
 const MOVEMENTS_SHOWN = 50
@@ -92,14 +91,10 @@ function beforeIn(query: unknown): bigint | null {
 export async function correct({ caller, id, typed, writing }: Sent<ProductRequest>): Promise<string> {
   const advice =
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
-  await correctStock(
-    caller,
-    correctionOf(id, typed, writing),
-    ifUnchanged(typed, productService.one.key, advice),
-  ).catch(
-    // The product itself is in the address.
-    inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field)),
-  )
+  const precondition = ifUnchanged(typed, productService.one.key, advice)
+  // The product itself is in the address.
+  const toForm = inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field))
+  await correctStock(caller, correctionOf(id, typed, writing), precondition).catch(toForm)
   return `/admin/products/${id}/stock?notice=stock-corrected`
 }
 

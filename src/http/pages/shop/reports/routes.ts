@@ -2,14 +2,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { shows } from '../../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { refused, wrongField } from '../../../../engine/definition/refused.ts'
-import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readClosedMonths } from '../../../../shop/resources/orders/closed-months.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest } from '../../frame/request.ts'
+import { type PageRequest, storePages } from '../../frame/pages.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { chartOf } from '../overview/sales-chart.ts'
 import { readSums } from '../payments/entries.ts'
@@ -31,7 +30,7 @@ export function reportPages(app: FastifyInstance, services: CallerServices): voi
 }
 
 async function reportPage({ caller, query, writing }: PageRequest): Promise<HtmlPage> {
-  const offered = offeredTo(caller.privileges)
+  const offered = (Object.keys(kinds) as KindName[]).filter((each) => isOffered(caller.privileges, each))
   const asked = textIn(query, 'by')
   const read = async () => {
     const name = kindIn(query, caller.privileges)
@@ -51,6 +50,7 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
   })
   const kind = kinds[name]
   const days = period === null ? { from: textIn(query, 'from'), to: textIn(query, 'to') } : daysOf(period)
+  const goods = name === 'product' && report !== null ? report.rows.map(({ id }) => ({ productId: id })) : []
   return {
     template: '/pages/shop/reports/reports',
     title: t('Reports'),
@@ -59,13 +59,13 @@ async function reportPage({ caller, query, writing }: PageRequest): Promise<Html
     data: {
       name,
       kind,
-      offered,
+      offered: offered.map((each) => [each, kinds[each].text]),
       presets: Object.entries(presets),
       preset: period && presetOf(period, caller.now(), caller.store.timeZone),
       period: period && daysOf(period),
       report,
       money,
-      thumbnailOf: await readThumbnails(caller, name === 'product' ? goodsOf(report) : []),
+      thumbnailOf: await readThumbnails(caller, goods),
       columns: report === null ? [] : shownFigures(report),
       chart: report === null || kind.unit === undefined ? null : chartOf(barsOf(report)),
       largest: report === null ? 0 : Math.max(...report.rows.map(({ figures: each }) => each[kind.by] ?? 0), 0),
@@ -99,11 +99,6 @@ async function sendReport({ caller, query, writing }: PageRequest, reply: Fastif
   })
 }
 
-function offeredTo(privileges: Privileges): (readonly [KindName, Text])[] {
-  const names = Object.keys(kinds) as KindName[]
-  return names.filter((name) => isOffered(privileges, name)).map((name) => [name, kinds[name].text] as const)
-}
-
 function isOffered(privileges: Privileges, name: KindName): boolean {
   return shows(privileges, { needs: kinds[name].needs })
 }
@@ -116,10 +111,6 @@ function kindIn(query: unknown, privileges: Privileges): KindName {
   throw new StoreFailure('forbidden', 'Your role in this store does not show customers. Choose another report', {
     field: 'by',
   })
-}
-
-function goodsOf(report: Report | null) {
-  return (report?.rows ?? []).map(({ id }) => ({ productId: id }))
 }
 
 /** The columns of a page: those in which a row or the sum has something. */

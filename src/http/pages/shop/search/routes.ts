@@ -16,8 +16,7 @@ import { products } from '../../../../shop/resources/products/products.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, languageFor, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Wire } from '../../frame/request.ts'
+import { type PageRequest, storePages, type Wire } from '../../frame/pages.ts'
 import { readCodes } from '../../records/codes.ts'
 import { findersOf } from '../../records/search.ts'
 import { seenBy, textSeenBy } from '../../records/seen.ts'
@@ -28,63 +27,36 @@ import { titleOf } from '../../records/values.ts'
 const SHOWN = 8
 const SUGGESTED = 3
 
-interface Told {
-  readonly title?: Phrase
-  /** What tells it from others, in the order of importance. */
-  readonly details: readonly Phrase[]
-}
+/** What tells a record from others, in the order of importance. */
+type Teller = (record: Wire, words: Words) => { readonly title?: Phrase; readonly details: readonly Phrase[] }
 
 /** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
-const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Told])[] = [
-  [
-    orders,
-    (order, { money, date, status }) => ({
-      title: invoiceOf(order),
-      details: [
-        billedTo(order),
-        date(order.OrderDate),
-        money(order.OrderAmount),
-        status('OrderStatusID', order.OrderStatusID),
-      ],
-    }),
-  ],
-  [
-    customers,
-    ({ BillingCompany, BillingCity, Email }) => ({ details: [text(BillingCompany), text(Email), text(BillingCity)] }),
-  ],
-  [
-    products,
-    ({ SKUInfo }, { unitPrice }) => {
-      const { Name, SKU, Price, Stock } = SKUInfo as Wire
-      return {
-        title: text(Name),
-        details: [text(SKU), unitPrice(Price), t('{stock, number} in stock', { stock: Number(Stock) })],
-      }
-    },
-  ],
-  [
-    rma,
-    ({ RmaDate, RMAStatusID, RMAItemList }, { date, status }) => ({
-      details: [
-        date(RmaDate),
-        status('RMAStatusID', RMAStatusID),
-        ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU)),
-      ],
-    }),
-  ],
-  [giftRegistries, ({ Event }, { date }) => ({ details: [date(Event)] })],
-]
+const searched = new Map<Resource, Teller>()
+  .set(orders, ({ OrderDate, OrderAmount, OrderStatusID, ...order }, { money, date, status }) => ({
+    title: invoiceOf(order),
+    details: [billedTo(order), date(OrderDate), money(OrderAmount), status('OrderStatusID', OrderStatusID)],
+  }))
+  .set(customers, ({ BillingCompany, BillingCity, Email }) => ({
+    details: [text(BillingCompany), text(Email), text(BillingCity)],
+  }))
+  .set(products, ({ SKUInfo }, { unitPrice }) => {
+    const { Name, SKU, Price, Stock } = SKUInfo as Wire
+    const stock = t('{stock, number} in stock', { stock: Number(Stock) })
+    return { title: text(Name), details: [text(SKU), unitPrice(Price), stock] }
+  })
+  .set(rma, ({ RmaDate, RMAStatusID, RMAItemList }, { date, status }) => {
+    const skus = (RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))
+    return { details: [date(RmaDate), status('RMAStatusID', RMAStatusID), ...skus] }
+  })
+  .set(giftRegistries, ({ Event }, { date }) => ({ details: [date(Event)] }))
 
 /** Adds the search over everything that people look for, as a page and, for the pages' script, as JSON. */
 export function searchPages(app: FastifyInstance, services: CallerServices): void {
   const { get, page } = storePages(adminPages(app), services)
   page('/admin/search', async (asked) => {
     const q = textIn(asked.query, 'q')
-    return {
-      template: '/pages/shop/search/search',
-      title: q.trim() === '' ? t('Search') : t('Search: {words}', { words: q.trim() }),
-      data: { q, groups: await groupsFor(asked) },
-    }
+    const title = q.trim() === '' ? t('Search') : t('Search: {words}', { words: q.trim() })
+    return { template: '/pages/shop/search/search', title, data: { q, groups: await groupsFor(asked) } }
   })
   get('/admin/search/suggestions', async (asked, { request }) => {
     const groups = await groupsFor(asked)
@@ -118,7 +90,7 @@ async function groupsFor({ caller, query, writing: format }: PageRequest) {
   if (q === '') return []
   const { privileges } = caller
   const words = await wordsFor(caller, format)
-  const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
+  const allowed = [...searched].filter(([resource]) => mayRead(privileges, resource))
   const found = allowed.map(async ([resource, hitOf]) => {
     const service = seenBy(privileges, targetService(resource))
     const ids = await findRecords(caller, findersOf(service), q, SHOWN + 1)

@@ -12,9 +12,7 @@ import {
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { textIn } from '../../../html/request.ts'
-import { tagOf } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
-import { ifUnchanged } from '../../frame/unchanged.ts'
+import { ifUnchanged, type PageRequest, type Sent, tagOf } from '../../frame/pages.ts'
 import { keysIn, NEW_ROWS, saveRows } from './saved-page.ts'
 
 // The pages of taxes, shipping and carriers: a row of a form for each row of the table.
@@ -38,12 +36,8 @@ export async function chargesPage(asked: PageRequest, name: ChargeTable): Promis
     Object.entries(row).map(([member, value]) => [`${member}.${at + 1}`, shown(value)]),
   )
   const added = Math.min(NEW_ROWS, ROWS_MAX - stored.length)
-  return {
-    template: '/pages/shop/settings/charges',
-    title: titles[name],
-    values: Object.fromEntries(values),
-    data: { name, count: stored.length, added, etag: tagOf(JSON.stringify(stored), asked) },
-  }
+  const data = { name, count: stored.length, added, etag: tagOf(JSON.stringify(stored), asked) }
+  return { template: '/pages/shop/settings/charges', title: titles[name], values: Object.fromEntries(values), data }
 }
 
 /** Saves a table, unless somebody has changed it since the form was shown. Rows that are empty or ticked are left out. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../../../access/stores/access-changes.ts'
 import { closeStore, closing, reopenStore } from '../../../../access/stores/closing.ts'
 import { storeWithKey } from '../../../../access/stores/stores.ts'
@@ -15,11 +15,10 @@ const closedAddress = '/admin/closed'
 export function closingPages(app: FastifyInstance, services: AccessServices): void {
   const { page, form } = ownerPages(app)
   page(address, closePage)
-  const close = async (request: FastifyRequest, reply: FastifyReply) => {
+  form(address, closePage, async (request, reply) => {
     await closeStore(services, merchantOf(request).store.id, readInput(closing, sentBy(request)), actorOf(request))
     return leadOn(reply, closedAddress)
-  }
-  form(address, close, closePage)
+  })
 
   const pageOf = async (request: FastifyRequest): Promise<HtmlPage> => {
     const { id, closedAt, deletedFrom } = await storeWithKey(services, merchantOf(request).store.id)
@@ -31,11 +30,10 @@ export function closingPages(app: FastifyInstance, services: AccessServices): vo
     if (merchantOf(request).closedMs === null) return reply.redirect('/admin', 303)
     return sendPage(reply, await pageOf(request))
   })
-  const reopen = async (request: FastifyRequest, reply: FastifyReply) => {
+  ownerPages(app, true).form(closedAddress, pageOf, async (request, reply) => {
     await reopenStore(services, merchantOf(request).store.id, actorOf(request))
     return leadOn(reply, '/admin?notice=store-reopened')
-  }
-  ownerPages(app, true).form(closedAddress, reopen, pageOf)
+  })
 }
 
 function closePage(request: FastifyRequest): HtmlPage {

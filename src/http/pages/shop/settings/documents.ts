@@ -15,8 +15,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices } from '../../../html/request.ts'
 import { receivePicture } from '../../../html/upload.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, type Sent, storePages } from '../../frame/pages.ts'
 
 /** What invoices and packing slips have of the store. */
 export async function documentsPage({ caller }: PageRequest): Promise<HtmlPage> {
@@ -44,15 +43,12 @@ const address = '/admin/settings/documents'
 
 /** Adds the form that sets the logo. */
 export function logoForm(app: FastifyInstance, services: CallerServices & PictureServices): void {
-  storePages(adminPages(app, ['Settings', 'write']), services).upload(
-    `${address}/logo`,
-    async ({ caller }, reply) => {
-      await receivePicture(reply, services, caller.store.id, (path) =>
-        // Enough for paper, where it is at most 16 rem wide.
-        saveLogo(caller, path.replace(/\d+$/, '480'), actorOf(reply.request)),
-      )
-      return `${address}?notice=settings-saved#logo`
-    },
-    documentsPage,
-  )
+  const { upload } = storePages(adminPages(app, ['Settings', 'write']), services)
+  upload(`${address}/logo`, documentsPage, async ({ caller }, reply) => {
+    await receivePicture(reply, services, caller.store.id, (path) =>
+      // Enough for paper, where it is at most 16 rem wide.
+      saveLogo(caller, path.replace(/\d+$/, '480'), actorOf(reply.request)),
+    )
+    return `${address}?notice=settings-saved#logo`
+  })
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Actor } from '../../../../access/audit/audit.ts'
 import { type MailConfig, mailsAre, writeMail } from '../../../../access/mail/write.ts'
 import { emailInput } from '../../../../access/people/passwords.ts'
@@ -15,8 +15,7 @@ import { readTexts, textTags, usualTexts } from '../../../../shop/resources/orde
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, localeOf, merchantOf, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, type Sent, storePages } from '../../frame/pages.ts'
 import { mailKindTitles } from '../../records/order-words.ts'
 import { savedPage, saveRows } from './saved-page.ts'
 
@@ -37,10 +36,10 @@ export function mailSettingsPages(app: FastifyInstance, services: MailSettingsSe
   reading.page(`${address}/preview`, (asked) => previewPage(asked, services))
   const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
   const again = (asked: PageRequest) => mailsPage(asked, services)
-  form(`${address}/reply-to`, (asked, { request }) => replyTo(asked, services, request), again)
+  form(`${address}/reply-to`, again, (asked, { request }) => replyTo(asked, services, request))
   const trying = storePages(adminPages(app, ['Settings', 'write'], ['Orders', 'read'], ['Customers', 'read']), services)
   const show = (asked: PageRequest) => previewPage(asked, services)
-  trying.form(`${address}/preview`, (asked, { request }) => sendTest(asked, services, request), show)
+  trying.form(`${address}/preview`, show, (asked, { request }) => sendTest(asked, services, request))
 }
 
 async function mailsPage({ caller, query }: PageRequest, { config }: MailSettingsServices): Promise<HtmlPage> {
@@ -69,7 +68,6 @@ async function mailsPage({ caller, query }: PageRequest, { config }: MailSetting
 }
 
 function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services: MailSettingsServices) {
-  // Browsers do not send unticked boxes.
   const kinds = causedKinds.filter((kind) => typed[`On.${kind}`] !== undefined)
   const rows = usualTexts.map(({ kind, locale }) => {
     const key = `${kind}.${locale}`
@@ -78,10 +76,8 @@ function save({ caller, typed }: Sent<PageRequest>, actor: Actor, services: Mail
   return saveRows(rows, (texts) => saveMails(services, caller.store.id, kinds, texts, actor))
 }
 
-type Request = Parameters<typeof actorOf>[0]
-
 /** Has a link sent to the address, or takes the one that such a link has proved. */
-async function replyTo({ caller, typed }: Sent<PageRequest>, services: MailSettingsServices, request: Request) {
+async function replyTo({ caller, typed }: Sent<PageRequest>, services: MailSettingsServices, request: FastifyRequest) {
   const { id: storeId, name: storeName } = caller.store
   const [given, proof] = [textIn(typed, 'ReplyTo').trim(), textIn(typed, 'proof')]
   if (proof !== '' || given === '') {
@@ -122,7 +118,7 @@ async function previewPage(asked: PageRequest, services: MailSettingsServices): 
   return { template: '/pages/shop/settings/mail-preview', title: t('Preview of a mail'), values, data }
 }
 
-async function sendTest(asked: Sent<PageRequest>, services: MailSettingsServices, request: Request) {
+async function sendTest(asked: Sent<PageRequest>, services: MailSettingsServices, request: FastifyRequest) {
   const { letter, values } = await letterOf(asked, services)
   if (letter === null) throw new StoreFailure('not-found', 'There is no such order')
   const { email: to, identityId } = merchantOf(request)

@@ -17,9 +17,7 @@ import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, textIn } from '../../../html/request.ts'
-import { storePages, tagOf } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
-import { ifUnchanged } from '../../frame/unchanged.ts'
+import { ifUnchanged, type PageRequest, type Sent, storePages, tagOf } from '../../frame/pages.ts'
 import { keysIn, NEW_ROWS, saveRows } from './saved-page.ts'
 
 // The pages of lists that give numbers names: a form for each list, so that two people can work at two of a page.
@@ -70,14 +68,11 @@ export function nameListPages(app: FastifyInstance, services: CallerServices): v
   for (const of of pages) {
     page(of.path, (asked) => listsPage(asked, of, null))
     for (const name of of.lists) {
-      form(
-        addressOf(of, name),
-        async (asked, { request }) => {
-          await save(asked, name, actorOf(request))
-          return `${of.path}?notice=settings-saved#${name}`
-        },
-        (asked) => listsPage(asked, of, name),
-      )
+      const again = (asked: PageRequest) => listsPage(asked, of, name)
+      form(addressOf(of, name), again, async (asked, { request }) => {
+        await save(asked, name, actorOf(request))
+        return `${of.path}?notice=settings-saved#${name}`
+      })
     }
   }
 }
@@ -92,12 +87,9 @@ async function listsPage(asked: PageRequest, of: NamesPage, sent: NameListName |
     }),
   )
   const labels = lists.flatMap(({ rows }) => rows.map(({ key, label }) => [`Name.${key}`, label] as const))
-  return {
-    template: '/pages/shop/settings/name-lists',
-    title: of.title,
-    values: Object.assign({}, ...lists.map(({ values }) => values)),
-    data: { lists, nameLengthMax: NAME_LENGTH_MAX, labels: Object.fromEntries(labels) },
-  }
+  const values = Object.assign({}, ...lists.map(({ values }) => values))
+  const data = { lists, nameLengthMax: NAME_LENGTH_MAX, labels: Object.fromEntries(labels) }
+  return { template: '/pages/shop/settings/name-lists', title: of.title, values, data }
 }
 
 type FormSent = Pick<PageRequest, 'typed' | 'isOutdated'>

@@ -19,8 +19,7 @@ import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, textIn } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, type Sent, storePages } from '../../frame/pages.ts'
 import { builtInName } from '../../records/order-words.ts'
 import { chargesPage, saveCharges } from './charges.ts'
 import { closingPages } from './close.ts'
@@ -45,7 +44,13 @@ export function settingsPages(app: FastifyInstance, services: MailSettingsServic
     })),
   ]
   for (const each of saved) savedPage(app, services, { privilege: 'Settings', ...each })
-  addedStatusPage(app, services)
+  const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
+  form('/admin/settings/order-statuses/new', statusesAgain, async ({ caller, typed, writing }, { request }) => {
+    const OrderStatusID = numberIn(typed, 'OrderStatusID', writing) ?? undefined
+    const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
+    await addOrderStatus(caller, given, actorOf(request))
+    return '/admin/settings/order-statuses?notice=status-added'
+  })
   nameListPages(app, services)
   logoForm(app, services)
   mailSettingsPages(app, services)
@@ -80,30 +85,14 @@ async function statusesPage({ caller }: PageRequest): Promise<HtmlPage> {
   ])
   const values = Object.fromEntries(fields)
   const labels = { StatusText: t('Text'), OrderStatusID: t('Number') }
-  return {
-    template: '/pages/shop/settings/order-statuses',
-    title: t('Order statuses'),
-    values,
-    data: { statuses: statuses.map((status) => ({ id: status.id, name: builtInName(status) })), labels },
-  }
+  const data = { statuses: statuses.map((status) => ({ id: status.id, name: builtInName(status) })), labels }
+  return { template: '/pages/shop/settings/order-statuses', title: t('Order statuses'), values, data }
 }
 
-/** Adds the form that adds an order status, on the page of all of them. */
-function addedStatusPage(app: FastifyInstance, services: AccessServices): void {
-  const { form } = storePages(adminPages(app, ['Settings', 'write']), services)
-  form(
-    '/admin/settings/order-statuses/new',
-    async ({ caller, typed, writing }, { request }) => {
-      const OrderStatusID = numberIn(typed, 'OrderStatusID', writing) ?? undefined
-      const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
-      await addOrderStatus(caller, given, actorOf(request))
-      return '/admin/settings/order-statuses?notice=status-added'
-    },
-    async (asked) => {
-      const page = await statusesPage(asked)
-      return { ...page, values: { ...page.values, ...asked.typed } }
-    },
-  )
+/** With the one that was to be added. */
+async function statusesAgain(asked: PageRequest): Promise<HtmlPage> {
+  const page = await statusesPage(asked)
+  return { ...page, values: { ...page.values, ...asked.typed } }
 }
 
 function saveStatuses({ caller, typed, writing }: Sent<PageRequest>, actor: Actor) {
@@ -112,7 +101,6 @@ function saveStatuses({ caller, typed, writing }: Sent<PageRequest>, actor: Acto
     OrderStatusID: Number(id),
     StatusText: textIn(typed, `StatusText.${id}`),
     Sorting: numberIn(typed, `Sorting.${id}`, writing) ?? undefined,
-    // Browsers do not send unticked boxes.
     Visible: typed[`Visible.${id}`] !== undefined,
   }))
   return saveRows(records, (sent) => updateOrderStatuses(caller, readInput(changedStatuses, sent), actor))

@@ -5,8 +5,7 @@ import type { Privilege } from '../../../../shop/staff/roles.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form } from '../../../html/request.ts'
-import { storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { type PageRequest, type Sent, storePages } from '../../frame/pages.ts'
 
 /** Empty rows of a form for new records. */
 export const NEW_ROWS = 3
@@ -26,17 +25,15 @@ export function savedPage<Services extends CallerServices>(
   { privilege, path, pageOf, save }: SavedPage<Services>,
 ): void {
   storePages(adminPages(app, [privilege, 'read']), services).page(path, (asked) => pageOf(asked, services))
-  storePages(adminPages(app, [privilege, 'write']), services).form(
-    path,
-    async (asked, { request }) => {
-      await save(asked, actorOf(request), services)
-      return `${path}?notice=settings-saved`
-    },
-    async (asked) => {
-      const page = await pageOf(asked, services)
-      return asked.isOutdated ? page : { ...page, values: asked.typed ?? {} }
-    },
-  )
+  const { form } = storePages(adminPages(app, [privilege, 'write']), services)
+  const again = async (asked: PageRequest) => {
+    const page = await pageOf(asked, services)
+    return asked.isOutdated ? page : { ...page, values: asked.typed ?? {} }
+  }
+  form(path, again, async (asked, { request }) => {
+    await save(asked, actorOf(request), services)
+    return `${path}?notice=settings-saved`
+  })
 }
 
 /** Returns the keys of a form's rows, with which the names of their fields end. */

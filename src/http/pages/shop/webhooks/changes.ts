@@ -30,10 +30,7 @@ export interface By {
 type WebhookRecord = RecordOf<typeof webhooks> & { readonly Url: string }
 
 /** What a change did: the webhook's name, and details for the audit log. Null details: nothing, and no entry. */
-interface Done {
-  readonly target: string
-  readonly details?: Prisma.InputJsonObject | null
-}
+type Done = { readonly target: string; readonly details?: Prisma.InputJsonObject | null }
 
 async function recorded<T extends Done>(
   { caller, actor }: By,

@@ -24,8 +24,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { wholeNumber } from '../../../server/json/parameters.ts'
-import { idIn, storePages } from '../../frame/pages.ts'
-import type { PageRequest, Sent } from '../../frame/request.ts'
+import { idIn, type PageRequest, storePages } from '../../frame/pages.ts'
 import { readTitles } from '../../records/names.ts'
 import { seenBy, textSeenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
@@ -72,62 +71,47 @@ export function webhookPages(app: FastifyInstance, services: DataServices): void
   reading.page(home, listPage)
   page(`${home}/new`, newPage)
   reading.page(one, statusPage)
-  form(home, create, newPage)
-  form(one, change, (asked) => webhookPage(asked, changedIn(asked.typed ?? {})))
-  form(`${one}/disable`, disable, statusPage)
-  form(`${one}/resume`, resume, statusPage)
-  secrets.form(`${one}/secret`, rotate, statusPage)
-  pair(`${one}/delete`, deletePage, remove)
-  form(`${one}/test`, trySample, statusPage)
+  form(home, newPage, async (asked, reply) => {
+    const id = await createWebhook(by(asked, reply), newWebhook(asked.typed)).catch(sayBesideField)
+    return `${home}/${id}?notice=webhook-added`
+  })
+  const asTyped = (asked: PageRequest) => webhookPage(asked, changedIn(asked.typed ?? {}))
+  form(one, asTyped, async (asked, reply) => {
+    await changeWebhook(by(asked, reply), idIn(asked), changedIn(asked.typed)).catch(sayBesideField)
+    return doneAddress(asked, 'webhook-saved')
+  })
+  form(`${one}/disable`, statusPage, async (asked, reply) => {
+    await changeWebhook(by(asked, reply), idIn(asked), { Enabled: false })
+    return doneAddress(asked, 'webhook-off')
+  })
+  form(`${one}/resume`, statusPage, async (asked, reply) => {
+    const catchUp = textIn(asked.typed, 'CatchUp') === 'true'
+    await switchOn(by(asked, reply), idIn(asked), { catchUp })
+    return doneAddress(asked, catchUp ? 'webhook-caught-up' : 'webhook-resumed')
+  })
+  secrets.form(`${one}/secret`, statusPage, async (asked, reply) => {
+    const replaced = textIn(asked.typed, 'Secret')
+    await rotateSecret(by(asked, reply), idIn(asked), { secrets: asked.caller.secrets, replaced })
+    return doneAddress(asked, 'webhook-secret')
+  })
+  pair(`${one}/delete`, deletePage, async (asked, reply) => {
+    await deleteWebhook(by(asked, reply), idIn(asked))
+    return `${home}?notice=webhook-deleted`
+  })
+  form(`${one}/test`, statusPage, async (asked) => {
+    const id = idIn(asked)
+    return deliveryAddress(id, await sendTest(asked.caller, id), LOOKS_MAX)
+  })
   reading.page(`${one}/deliveries/:deliveryId`, deliveryPage)
-  form(`${one}/deliveries/:deliveryId/redeliver`, sendAgain, deliveryPage)
+  form(`${one}/deliveries/:deliveryId/redeliver`, deliveryPage, async ({ caller, params }) => {
+    const { id, deliveryId } = readInput(deliveryIds, params)
+    await redeliver(caller, id, deliveryId)
+    return deliveryAddress(id, deliveryId, LOOKS_MAX)
+  })
 }
 
 function by({ caller }: PageRequest, { request }: FastifyReply): By {
   return { caller, actor: actorOf(request) }
-}
-
-async function create(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
-  const id = await createWebhook(by(asked, reply), newWebhook(asked.typed)).catch(sayBesideField)
-  return `${home}/${id}?notice=webhook-added`
-}
-
-async function change(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
-  await changeWebhook(by(asked, reply), idIn(asked), changedIn(asked.typed)).catch(sayBesideField)
-  return doneAddress(asked, 'webhook-saved')
-}
-
-async function disable(asked: PageRequest, reply: FastifyReply): Promise<string> {
-  await changeWebhook(by(asked, reply), idIn(asked), { Enabled: false })
-  return doneAddress(asked, 'webhook-off')
-}
-
-async function resume(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
-  const catchUp = textIn(asked.typed, 'CatchUp') === 'true'
-  await switchOn(by(asked, reply), idIn(asked), { catchUp })
-  return doneAddress(asked, catchUp ? 'webhook-caught-up' : 'webhook-resumed')
-}
-
-async function rotate(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
-  const replaced = textIn(asked.typed, 'Secret')
-  await rotateSecret(by(asked, reply), idIn(asked), { secrets: asked.caller.secrets, replaced })
-  return doneAddress(asked, 'webhook-secret')
-}
-
-async function remove(asked: PageRequest, reply: FastifyReply): Promise<string> {
-  await deleteWebhook(by(asked, reply), idIn(asked))
-  return `${home}?notice=webhook-deleted`
-}
-
-async function trySample(asked: PageRequest): Promise<string> {
-  const id = idIn(asked)
-  return deliveryAddress(id, await sendTest(asked.caller, id), LOOKS_MAX)
-}
-
-async function sendAgain({ caller, params }: PageRequest): Promise<string> {
-  const { id, deliveryId } = readInput(deliveryIds, params)
-  await redeliver(caller, id, deliveryId)
-  return deliveryAddress(id, deliveryId, LOOKS_MAX)
 }
 
 async function listPage({ caller, query }: PageRequest): Promise<HtmlPage> {
@@ -154,6 +138,7 @@ async function webhookPage(asked: PageRequest, values: Form | null): Promise<Htm
   const resource = notifiedResource(webhook.eventType)
   const wanted = { states: state === null ? [] : [state], limit: DELIVERIES_SHOWN, before }
   const { deliveries, next } = await listDeliveries(caller, id, wanted)
+  const older = new URLSearchParams({ ...(state !== null && { state }), before: String(next) })
   return {
     template: '/pages/shop/webhooks/webhook',
     title: name,
@@ -175,7 +160,7 @@ async function webhookPage(asked: PageRequest, values: Form | null): Promise<Htm
       recordNames: await recordNames(caller, resource, deliveries),
       shownState: state,
       isNewest: before === null,
-      older: next === null ? null : addressOf(id, state, next),
+      older: next === null ? null : `${home}/${id}?${older}#deliveries`,
       now: caller.now(),
       isEdited: values !== null,
     },
@@ -241,19 +226,11 @@ function doneAddress(asked: PageRequest, notice: string): string {
   return `${home}/${idIn(asked)}?notice=${notice}`
 }
 
-function addressOf(id: number, state: string | null, before: number): string {
-  const query = new URLSearchParams({ ...(state !== null && { state }), before: String(before) })
-  return `${home}/${id}?${query}#deliveries`
-}
-
 function newPage({ caller, typed }: PageRequest): HtmlPage {
   const offered = eventKinds.filter((kind) => canDirect(caller, resourceOf(kind)))
-  return {
-    template: '/pages/shop/webhooks/new',
-    title: t('New webhook'),
-    values: typed ?? { Format: 'JSON', Enabled: 'true' },
-    data: { eventKinds: offered, hasMembers: true },
-  }
+  const title = t('New webhook')
+  const data = { eventKinds: offered, hasMembers: true }
+  return { template: '/pages/shop/webhooks/new', title, values: typed ?? { Format: 'JSON', Enabled: 'true' }, data }
 }
 
 /** Returns the REST body: a number for the event type (other text unchanged, to be rejected), a boolean for a box. */

@@ -8,7 +8,7 @@ import { readInput } from '../../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../../html/page-routes.ts'
 import { actorOf, type Form, linesIn, merchantOf } from '../../../../html/request.ts'
-import type { PageRequest, Sent } from '../../../frame/request.ts'
+import type { PageRequest, Sent } from '../../../frame/pages.ts'
 import { savedPage } from '../../settings/saved-page.ts'
 
 export interface CartApiServices extends AccessServices {

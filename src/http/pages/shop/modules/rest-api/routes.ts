@@ -16,6 +16,7 @@ import {
 import { boundOrders, keepBodies, ORDERS_PER_HOUR_MAX } from '../../../../../access/applications/subscriptions/terms.ts'
 import type { Privileges } from '../../../../../engine/caller.ts'
 import { t } from '../../../../../foundation/texts/text.ts'
+import type { StoreFailure } from '../../../../../foundation/values/failure.ts'
 import { namedObject, readInput, text } from '../../../../../foundation/values/input.ts'
 import { KEY_LENGTH_MAX } from '../../../../../foundation/values/key-strength.ts'
 import { grantableBy } from '../../../../../shop/staff/roles.ts'
@@ -58,29 +59,62 @@ const removal = namedObject({ Force: z.literal('true', 'must be true or absent')
 /** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
 export function restApiPages(app: FastifyInstance, services: Subscribing): void {
   const { page } = adminPages(app, ['Keys', 'read'])
-  const { get, page: changing, form } = adminPages(app, ['Keys', 'write'])
+  const { get, form } = adminPages(app, ['Keys', 'write'])
   const one = `${home}/:subscriptionId`
   const shown = (request: FastifyRequest) => applicationPage(services, request)
   page(home, (request) => listPage(services, request))
   page(one, shown)
   get(`${home}/subscribe`, (request, reply) => offer(services, request, reply))
-  form(
-    `${home}/subscribe`,
-    (request) => subscribeStore(services, request),
-    (request, _reply, { field }) => {
-      const publicKey = textIn(formOf(request), 'PublicKey').trim()
-      return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
-    },
-  )
-  form(`${one}/agree`, (request) => agree(services, request), shown)
-  form(`${one}/bodies`, (request) => keep(services, request), shown)
-  form(`${one}/orders`, (request) => bound(services, request), shown)
-  changing(`${one}/unsubscribe`, (request) => unsubscribePage(services, request, false))
-  form(
-    `${one}/unsubscribe`,
-    (request) => remove(services, request),
-    (request, _reply, { code }) => unsubscribePage(services, request, code === 'bad-gateway'),
-  )
+  const offerAgain = (request: FastifyRequest, _reply: FastifyReply, { field }: StoreFailure) => {
+    const publicKey = textIn(formOf(request), 'PublicKey').trim()
+    return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
+  }
+  form(`${home}/subscribe`, offerAgain, async (request) => {
+    const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
+    const { id, postBackUrl } = await agreeTo(services, request, PublicKey, agreed)
+    const location = `${home}/${id}?notice=subscribed`
+    if (wantsHtml(request)) return location
+    return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
+  })
+  form(`${one}/agree`, shown, async (request) => {
+    const { publicKey } = await subscriptionById(services, ofOne(request))
+    const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
+    const { id } = await agreeTo(services, request, publicKey, agreed)
+    return `${home}/${id}?notice=agreed`
+  })
+  form(`${one}/bodies`, shown, async (request) => {
+    const subscription = ofOne(request)
+    const { Keep: isKept } = readInput(keeping, formOf(request))
+    await keepBodies(services, { ...subscription, isKept })
+    return `${home}/${subscription.subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
+  })
+  form(`${one}/orders`, shown, async (request) => {
+    const subscription = ofOne(request)
+    const { OrdersPerHour: ordersPerHour } = readInput(ordersBound, formOf(request))
+    await boundOrders(services, { ...subscription, ordersPerHour })
+    return `${home}/${subscription.subscriptionId}?notice=orders-bounded`
+  })
+  removalPages(app, services)
+}
+
+function removalPages(app: FastifyInstance, services: Subscribing): void {
+  const { page, form } = adminPages(app, ['Keys', 'write'])
+  const address = `${home}/:subscriptionId/unsubscribe`
+  page(address, (request) => unsubscribePage(services, request, false))
+  const again = (request: FastifyRequest, _reply: FastifyReply, { code }: StoreFailure) =>
+    unsubscribePage(services, request, code === 'bad-gateway')
+  form(address, again, async (request) => {
+    await subscriptionById(services, ofOne(request))
+    const { Force } = readInput(removal, formOf(request))
+    await unsubscribe(services, { ...ofOne(request), force: Force === 'true' }).catch(adviseMerchant)
+    return `${home}?notice=unsubscribed`
+  })
+}
+
+/** The subscription that the address names, in the store of whoever asks. */
+function ofOne(request: FastifyRequest) {
+  const { subscriptionId } = readIds(request.params, 'subscriptionId')
+  return { storeId: merchantOf(request).store.id, subscriptionId, actor: actorOf(request) }
 }
 
 /** Shows what an application asks for, or leads to one that the store has. */
@@ -98,50 +132,10 @@ function offer(services: Subscribing, request: FastifyRequest, reply: FastifyRep
   return orShowAgain(reply, work, () => listPage(services, request, textIn(request.query, 'PublicKey')))
 }
 
-async function subscribeStore(services: Subscribing, request: FastifyRequest) {
-  const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
-  const { id, postBackUrl } = await agreeTo(services, request, PublicKey, agreed)
-  const location = `${home}/${id}?notice=subscribed`
-  if (wantsHtml(request)) return location
-  return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
-}
-
-async function agree(services: Subscribing, request: FastifyRequest): Promise<string> {
-  const { publicKey } = await subscriptionIn(services, request)
-  const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
-  const { id } = await agreeTo(services, request, publicKey, agreed)
-  return `${home}/${id}?notice=agreed`
-}
-
 function agreeTo(services: Subscribing, request: FastifyRequest, publicKey: string, agreed: Privileges) {
   const merchant = merchantOf(request)
   const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: grantableBy(merchant) }
   return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
-}
-
-async function keep(services: Subscribing, request: FastifyRequest): Promise<string> {
-  const { subscriptionId } = readIds(request.params, 'subscriptionId')
-  const { Keep: isKept } = readInput(keeping, formOf(request))
-  const storeId = merchantOf(request).store.id
-  await keepBodies(services, { storeId, subscriptionId, isKept, actor: actorOf(request) })
-  return `${home}/${subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
-}
-
-async function bound(services: Subscribing, request: FastifyRequest): Promise<string> {
-  const { subscriptionId } = readIds(request.params, 'subscriptionId')
-  const { OrdersPerHour: ordersPerHour } = readInput(ordersBound, formOf(request))
-  const storeId = merchantOf(request).store.id
-  await boundOrders(services, { storeId, subscriptionId, ordersPerHour, actor: actorOf(request) })
-  return `${home}/${subscriptionId}?notice=orders-bounded`
-}
-
-async function remove(services: Subscribing, request: FastifyRequest): Promise<string> {
-  const { id: subscriptionId } = await subscriptionIn(services, request)
-  const { Force } = readInput(removal, formOf(request))
-  const storeId = merchantOf(request).store.id
-  const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
-  await unsubscribe(services, asked).catch(adviseMerchant)
-  return `${home}?notice=unsubscribed`
 }
 
 async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<HtmlPage> {
@@ -157,20 +151,15 @@ async function listPage(services: Subscribing, request: FastifyRequest, publicKe
 
 async function subscribePage(services: Subscribing, publicKey: string): Promise<HtmlPage> {
   const application = await findApplicationToSubscribe(services, publicKey)
+  const title = t('Let {name} in?', { name: application.name })
   const data = { application, askedHost: hostOf(application.callbackUrl) }
-  return {
-    template: '/pages/shop/modules/rest-api/subscribe',
-    title: t('Let {name} in?', { name: application.name }),
-    data,
-  }
+  return { template: '/pages/shop/modules/rest-api/subscribe', title, data }
 }
 
 async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<HtmlPage> {
-  const { db, now } = services
-  const application = await subscriptionIn(services, request)
-  const { id: subscriptionId } = application
+  const { storeId, subscriptionId } = ofOne(request)
+  const application = await subscriptionById(services, { storeId, subscriptionId })
   const shown = withRights(application)
-  const storeId = merchantOf(request).store.id
   const { calls, refusals } = await lastCalls(services, { subscriptionId, limit: CALLS_SHOWN_MAX })
   return {
     template: '/pages/shop/modules/rest-api/application',
@@ -182,28 +171,19 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
       ordersPerHourMax: ORDERS_PER_HOUR_MAX,
       setUpHost: hostOf(application.postBackUrl),
       isNew: textIn(request.query, 'notice') === 'subscribed',
-      webhookCount: await db.webhook.count({ where: { storeId, subscriptionId } }),
+      webhookCount: await services.db.webhook.count({ where: { storeId, subscriptionId } }),
       calls: callsShown(calls),
       refusals: callsShown(refusals),
-      now: now(),
+      now: services.now(),
     },
   }
 }
 
 async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<HtmlPage> {
-  const application = await subscriptionIn(services, request)
+  const application = await subscriptionById(services, ofOne(request))
+  const title = t('Remove {name}?', { name: application.name })
   const data = { application, askedHost: hostOf(application.calledUrl), isRefused }
-  return {
-    template: '/pages/shop/modules/rest-api/unsubscribe',
-    title: t('Remove {name}?', { name: application.name }),
-    data,
-  }
-}
-
-/** Returns the subscription in the address. Throws for another store's (404). */
-function subscriptionIn(services: Subscribing, request: FastifyRequest): Promise<Subscription> {
-  const { subscriptionId } = readIds(request.params, 'subscriptionId')
-  return subscriptionById(services, { storeId: merchantOf(request).store.id, subscriptionId })
+  return { template: '/pages/shop/modules/rest-api/unsubscribe', title, data }
 }
 
 /** Adds the privileges the application has, and those it requests in addition. */
