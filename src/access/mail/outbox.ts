@@ -1,4 +1,4 @@
-import type { DataServices, Db, Paging } from '../../foundation/database/client.ts'
+import type { DataServices, Db, PageBefore, Paging } from '../../foundation/database/client.ts'
 import { kindsOf } from './kinds.ts'
 import type { Content } from './render.ts'
 import { type MailConfig, mailsAre } from './write.ts'
@@ -25,11 +25,7 @@ function readableBy({ identityId, storeId }: OutboxReader) {
 }
 
 /** Lists mails without their content, the newest first, from before the one with the id `before`. */
-export function listMails(
-  db: Db,
-  reader: OutboxReader,
-  { limit, before }: { limit: number; before?: number | undefined },
-) {
+export function listMails(db: Db, reader: OutboxReader, { limit, before }: PageBefore) {
   const where = { ...readableBy(reader), ...(before !== undefined && { id: { lt: before } }) }
   return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, omit: { contentSealed: true } })
 }

@@ -41,11 +41,7 @@ export async function readDocuments(db: Caller['db'], storeId: number) {
 }
 
 /** Sets what documents have of the store from now on, also those of former orders. */
-export async function updateDocuments(
-  caller: Caller,
-  given: z.output<typeof changedDocuments>,
-  actor: Actor,
-): Promise<void> {
+export async function updateDocuments(caller: Caller, given: z.output<typeof changedDocuments>, actor: Actor) {
   const data = {
     documentSeller: given.Seller,
     documentPhone: given.Phone,

@@ -7,7 +7,7 @@ import { orderStatuses, statusWithoutName } from '../../shop/resources/order-sta
 import { beginningOf } from '../printable.ts'
 import type { Progress } from '../progress.ts'
 import type { Book, Entry } from './book.ts'
-import { forEachPage, type ListingEnd, readList } from './listing.ts'
+import { forEachPage, readList } from './listing.ts'
 import { type Naming, namingsOf } from './references.ts'
 import { differencesOf, keyOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
 import { isSetting, type Source, Unavailable } from './source.ts'
@@ -118,10 +118,7 @@ export class Copy {
    * Reads a whole service and writes what differs, starting at `place` if an earlier run of this pass stopped there. `keep` stores the
    * place after each page.
    */
-  async whole(
-    resource: Resource,
-    { place, keep }: { place: number; keep: (place: number) => Promise<void> },
-  ): Promise<ListingEnd | Unavailable> {
+  async whole(resource: Resource, { place, keep }: { place: number; keep: (place: number) => Promise<void> }) {
     const { source, book } = this.#copying
     const entries = [...book.entriesOf(resource.service)]
     const earlier = new Set(entries.flatMap(([id, { pass }]) => (pass === this.pass ? [id] : [])))

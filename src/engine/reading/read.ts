@@ -107,12 +107,7 @@ interface OrderedBy {
 }
 
 /** Lists the records that match the query by the service's filters, in the order of a column that is never NULL, then of ids. */
-export async function listOrdered(
-  caller: Caller,
-  resource: Resource,
-  query: Query,
-  by: OrderedBy,
-): Promise<OrderedPage> {
+export async function listOrdered(caller: Caller, resource: Resource, query: Query, by: OrderedBy) {
   const { ids, next } = await findOrdered(caller, resource, { filters: resource.filters, query }, by)
   const read = await findJson(caller, resource, ids)
   return { records: ids.flatMap((id) => read.get(id) ?? []), next }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DateTime } from 'luxon'
-import type { DataServices } from '../../../foundation/database/client.ts'
+import type { SealingServices } from '../../../foundation/database/client.ts'
 import type { Application } from '../../../foundation/database/generated/client.ts'
 import { type Outbound, textOf } from '../../../foundation/outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../../../foundation/outbound/standard-webhooks.ts'
@@ -8,7 +8,7 @@ import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../../../foundation
 /** Contract §6: a store is about to subscribe or unsubscribe. */
 export type CallbackAction = 'AUTHORIZE' | 'REMOVE'
 
-export type CallbackServices = Pick<DataServices, 'secrets' | 'now'> & { outbound: Outbound }
+export type CallbackServices = SealingServices & { outbound: Outbound }
 
 /** The time limit of a callback, from the DNS lookup to the last byte of the response. */
 export const CALLBACK_MS = 10_000

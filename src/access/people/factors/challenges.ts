@@ -1,4 +1,4 @@
-import type { DataServices, Db, Transaction } from '../../../foundation/database/client.ts'
+import type { Db, SealingServices, Transaction } from '../../../foundation/database/client.ts'
 import { newToken } from '../links.ts'
 import type { AccountKind } from '../sessions.ts'
 
@@ -20,12 +20,12 @@ export interface NewChallenge {
   readonly passwords?: readonly string[]
 }
 
-type ChallengeServices = Pick<DataServices, 'secrets' | 'now'> & { readonly db: Db | Transaction }
+type ChallengeServices = SealingServices & { readonly db: Db | Transaction }
 
 /** Stores a challenge and returns its token, which is also what a device signs. */
 export async function insertChallenge(
   db: Db | Transaction,
-  services: Pick<DataServices, 'secrets' | 'now'>,
+  services: SealingServices,
   { purpose, kind, identityId, accountIds = [], passwords = [] }: NewChallenge,
 ): Promise<string> {
   const { token, ...stored } = newToken(services, lives[purpose] * 60_000)
@@ -57,6 +57,6 @@ export async function useChallenge(services: ChallengeServices, asked: Asked) {
   return count > 0 ? found : null
 }
 
-function whereOf({ secrets, now }: Pick<DataServices, 'secrets' | 'now'>, { token, purpose, kind }: Asked) {
+function whereOf({ secrets, now }: SealingServices, { token, purpose, kind }: Asked) {
   return { tokenHash: { in: secrets.lookups(token) }, purpose, accountKind: kind, expiresAt: { gt: now() } }
 }

@@ -160,10 +160,7 @@ function describeOperation(sources: RecordSources, examples: Examples, place: Pl
 const READ: readonly RefusalStatus[] = [400, 401, 403, 404, 429, 500, 503]
 const WRITE: readonly RefusalStatus[] = [400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 500, 503]
 
-function responsesOf(
-  sources: RecordSources,
-  { operation, endpoint, endpoints, method }: Place,
-): Operation['responses'] {
+function responsesOf(sources: RecordSources, { operation, endpoint, endpoints, method }: Place) {
   const { gives } = operation
   if (gives.kind === 'count') {
     const content = both(ref('schemas', 'CountOnly'), { TotalCount: 25 }, countToXml(25))
