@@ -259,14 +259,9 @@ async function findByThreeHeaders(
   const { application, store } = found
   const isOfOther =
     expired !== undefined && (expired.store.id !== store.id || expired.application.id !== application.id)
-  const ended =
-    isOfOther ||
-    (await db.endedToken.findFirst({
-      where: {
-        tokenHash: { in: secrets.lookups(bearer) },
-        OR: [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }],
-      },
-    }))
+  const isElsewhere = [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }]
+  const where = { tokenHash: { in: secrets.lookups(bearer) }, OR: isElsewhere }
+  const ended = isOfOther || (await db.endedToken.findFirst({ where }))
   if (!ended) return found
   const logDetail = 'the Bearer token is an ended token of another application or store'
   throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), NOT_OF_PAIR, logDetail)

@@ -15,13 +15,8 @@ export interface OutboxReader {
 function readableBy({ identityId, storeId }: OutboxReader) {
   const own = { identityId }
   if (storeId === null) return own
-  return {
-    OR: [
-      own,
-      { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } },
-      { storeId, orderId: { not: null } },
-    ],
-  }
+  const toCustomers = { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } }
+  return { OR: [own, toCustomers, { storeId, orderId: { not: null } }] }
 }
 
 /** Lists mails without their content, the newest first, from before the one with the id `before`. */

@@ -113,7 +113,4 @@ async function addresseeOf(tx: Transaction, email: string, identityId: number | 
   return found
 }
 
-const storeColumns = {
-  timeZone: true,
-  testStore: { select: { developer: { select: { identityId: true } } } },
-} as const
+const storeColumns = { timeZone: true, testStore: { select: { developer: { select: { identityId: true } } } } } as const

@@ -81,12 +81,8 @@ const HOUR_MS = 60 * MINUTE_MS
 
 /** A session ends after `idleMs` without a request, and after `wholeMs` in any case. */
 const staffLimits = { idleMs: 12 * HOUR_MS, wholeMs: 7 * 24 * HOUR_MS }
-const limits = {
-  developer: staffLimits,
-  merchant: staffLimits,
-  operator: staffLimits,
-  customer: { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS },
-}
+const customerLimits = { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS }
+const limits = { developer: staffLimits, merchant: staffLimits, operator: staffLimits, customer: customerLimits }
 
 /** The minimum interval between updates of `seenAt`. */
 const SEEN_EVERY_MS = MINUTE_MS

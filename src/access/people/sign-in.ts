@@ -47,11 +47,8 @@ const signInInput = namedObject({
 export async function signInStep(services: SignInServices, input: SignIn) {
   const { db } = services
   const { kind, address, devices } = input
-  const { Email, Password, Store } = readInput(signInInput, {
-    Email: input.email,
-    Password: input.password,
-    Store: input.store?.trim() || undefined,
-  })
+  const sent = { Email: input.email, Password: input.password, Store: input.store?.trim() || undefined }
+  const { Email, Password, Store } = readInput(signInInput, sent)
   const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
   const network = networkOf(address)

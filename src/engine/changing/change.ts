@@ -96,10 +96,8 @@ async function stepsOf(
 ): Promise<Outcomes> {
   const outcomes = new Map<number, Outcome>()
   if (isDeletion) await lockDeletions(tx, resource)
-  const locked = await lockPlanned(tx, resource, [...set.values()], {
-    kind: isDeletion ? 'delete' : 'update',
-    ...partly,
-  })
+  const kind = isDeletion ? 'delete' : 'update'
+  const locked = await lockPlanned(tx, resource, [...set.values()], { kind, ...partly })
   if (locked === null) return outcomes
   const shown = await readShown(tx, resource, set, locked)
   const changes = new Map<number, Change>()

@@ -134,10 +134,8 @@ export async function findOrdered(
     ORDER BY t."by" ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
-  return {
-    ids: page.map(({ id }) => id),
-    next: found.length > limit && last !== undefined ? { value: last.value, id: last.id } : null,
-  }
+  const next = found.length > limit && last !== undefined ? { value: last.value, id: last.id } : null
+  return { ids: page.map(({ id }) => id), next }
 }
 
 /** One record's JSON text. Throws `not-found`. */
@@ -178,14 +176,10 @@ export async function readTexts(
   const textOf = (at: string | readonly string[]) =>
     typeof at === 'string' ? sql`t.${identifier(at)}::text` : sql`t."details" #>> ${`{${at.join(',')}}`}::text[]`
   const texts = stored.map((at) => sql`coalesce(${textOf(at)}, '')`)
-  const conditions = [
-    sql`t."storeId" = ${storeId(caller.store)}`,
-    sql`t."id" = ${anyOf(ids)}`,
-    ...owned(caller, resource),
-  ]
+  const named = [sql`t."storeId" = ${storeId(caller.store)}`, sql`t."id" = ${anyOf(ids)}`, ...owned(caller, resource)]
   const rows = await rowsInTurn<{ id: number; texts: string[] }>(caller)`
     SELECT t."id", json_build_array(${join(texts, ', ')}) AS "texts"
-    FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`
+    FROM ${identifier(resource.table)} t WHERE ${join(named, ' AND ')}`
   return new Map(rows.map((row) => [row.id, row.texts]))
 }
 

@@ -102,12 +102,5 @@ function makeLanguage(locale: Locale): Language {
     const said = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filled(value)]))
     return String(messages.memo(message).format(said))
   }
-  return {
-    locale,
-    tag,
-    format,
-    say,
-    lookUp: (message) => catalogue.get(message) ?? null,
-    sayProblem,
-  }
+  return { locale, tag, format, say, lookUp: (message) => catalogue.get(message) ?? null, sayProblem }
 }

@@ -18,15 +18,7 @@ interface Piece {
   readonly name: string
 }
 
-const READ_ATTRIBUTES = new Set([
-  'alt',
-  'aria-description',
-  'aria-label',
-  'data-label',
-  'data-link',
-  'placeholder',
-  'title',
-])
+const READ_ATTRIBUTES = new Set('alt aria-description aria-label data-label data-link placeholder title'.split(' '))
 const LINE_ELEMENTS = new Set(
   'a abbr b bdi cite del dfn em i ins mark q s small span strong sub sup time u var'.split(' '),
 )

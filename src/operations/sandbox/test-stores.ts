@@ -58,9 +58,7 @@ export const newTestStore = namedObject({
 const kinds = `must be one of ${changeKindNames.join(', ')}`
 
 /** The body of `POST /developers/test-stores/{id}/changes`. */
-export const newChange = namedObject({
-  Kind: z.enum(changeKindNames, kinds).describe('What is to happen, once.'),
-})
+export const newChange = namedObject({ Kind: z.enum(changeKindNames, kinds).describe('What is to happen, once.') })
 
 const applicationId = 'must be the id of one of your applications'
 

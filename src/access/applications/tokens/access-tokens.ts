@@ -226,12 +226,8 @@ async function issueToken(tx: Transaction, { secrets, now }: SealingServices, or
 
 function refreshColumns({ secrets, now }: SealingServices, refreshToken: string) {
   const refreshedAt = now()
-  return {
-    tokenHash: secrets.lookup(refreshToken),
-    tokenSealed: secrets.seal(refreshToken),
-    refreshedAt,
-    expiresAt: new Date(refreshedAt.getTime() + GRANT_MS),
-  }
+  const expiresAt = new Date(refreshedAt.getTime() + GRANT_MS)
+  return { tokenHash: secrets.lookup(refreshToken), tokenSealed: secrets.seal(refreshToken), refreshedAt, expiresAt }
 }
 
 /** The name of the grant, and a secret. */

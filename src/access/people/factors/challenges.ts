@@ -29,17 +29,9 @@ export async function insertChallenge(
   { purpose, kind, identityId, accountIds = [], passwords = [] }: NewChallenge,
 ): Promise<string> {
   const { token, ...stored } = newToken(services, lives[purpose] * 60_000)
-  await db.challenge.create({
-    data: {
-      ...stored,
-      purpose,
-      identityId,
-      accountKind: kind,
-      accountIds: [...accountIds],
-      passwords: [...passwords],
-      challenge: purpose === 'second-factor' ? '' : token,
-    },
-  })
+  const found = { identityId, accountKind: kind, accountIds: [...accountIds], passwords: [...passwords] }
+  const challenge = purpose === 'second-factor' ? '' : token
+  await db.challenge.create({ data: { ...stored, ...found, purpose, challenge } })
   return token
 }
 

@@ -85,11 +85,8 @@ export async function passkeyCreation(services: PasskeyServices, owner: Owner & 
 }
 
 async function credentialsOf({ db }: PasskeyServices, identityId: number) {
-  const rows = await db.passkey.findMany({
-    where: { identityId },
-    select: { credentialId: true, transports: true },
-    orderBy: { id: 'asc' },
-  })
+  const select = { credentialId: true, transports: true } as const
+  const rows = await db.passkey.findMany({ where: { identityId }, select, orderBy: { id: 'asc' } })
   return rows.map(({ credentialId, transports }) => ({ id: credentialId, transports }))
 }
 
