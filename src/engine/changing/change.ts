@@ -260,10 +260,8 @@ function isOther(change: Change, among?: readonly string[]): boolean {
   const { kind, before, after } = change
   if (kind !== 'update' || before === null) return true
   change.columns = changedColumns({ before: before.row, after: after.row }, among)
-  return (
-    change.columns.some((column) => !stamps.has(column)) ||
-    Object.keys(after.lists).some((name) => isListChanged(change, name))
-  )
+  const hasColumn = change.columns.some((column) => !stamps.has(column))
+  return hasColumn || Object.keys(after.lists).some((name) => isListChanged(change, name))
 }
 
 /** Whether the change gives a list other items than are stored. */

@@ -223,11 +223,8 @@ export function listFixed(
   const rest = matching.filter(({ id }) => id > after).slice(offset)
   if (rest.length === 0 && after === 0) throw emptyPage(offset, matching.length)
   const page = rest.slice(0, limit)
-  return {
-    records: page.map(({ text }) => text),
-    next: rest.length > limit ? String(page.at(-1)?.id) : null,
-    total: counted ? matching.length : null,
-  }
+  const next = rest.length > limit ? String(page.at(-1)?.id) : null
+  return { records: page.map(({ text }) => text), next, total: counted ? matching.length : null }
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
@@ -298,11 +295,8 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
     return linkedRows(caller, resource, linked.link, linked.id)
   }
   const { table } = resource
-  const conditions = [
-    ...(id === null ? [] : [sql`t."id" = ${id}::int`]),
-    ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
-    ...asked,
-  ]
+  const named = id === null ? [] : [sql`t."id" = ${id}::int`]
+  const conditions = [...named, ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []), ...asked]
   const isBounded = !linked && id === null && read.isBounded
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
