@@ -13,21 +13,12 @@ is given. Amounts, goods, dates and numbers stay. It cannot be undone. --list: w
 `
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
-const options = {
-  customer: text,
-  email: text,
-  phone: text,
-  order: text,
-  years: text,
-  list: flag,
-  store: text,
-  yes: flag,
-}
+const persons = { customer: text, email: text, phone: text, order: text, years: text, list: flag }
 
 await runProgram(usage, main)
 
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const { store, yes = false, ...who } = parseArgs({ args, options }).values
+  const { store, yes = false, ...who } = parseArgs({ args, options: { ...persons, store: text, yes: flag } }).values
   const [[name, value] = ['', ''], ...others] = Object.entries(who)
   if (store === undefined || name === '' || others.length > 0) throw new StartupError(usage)
   const server = await findServer(environment)

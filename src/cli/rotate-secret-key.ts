@@ -41,11 +41,8 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   if (isNew) say(`${keysPath(dataDir)} has a new secret key, and the former one beside it.`)
   const { keys } = await installationKeys(config)
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
-  const db = connect(database.url, {
-    poolMax: ROTATION_CONNECTIONS,
-    limits: backgroundLimits,
-    isPreparing: config.databasePreparedStatements,
-  })
+  const { databasePreparedStatements: isPreparing } = config
+  const db = connect(database.url, { poolMax: ROTATION_CONNECTIONS, limits: backgroundLimits, isPreparing })
   try {
     await rotate(db, secrets, config)
   } finally {

@@ -21,11 +21,8 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
       `There is no operator key: give OPERATOR_KEY, or the server's DATA_DIR (${config.dataDir} has none). Has the server been started?`,
     )
   }
-  return {
-    baseUrl: isAddressSet ? config.publicUrl : (sandbox?.baseUrl ?? config.publicUrl),
-    operatorKey,
-    storeId: sandbox?.store.id ?? 1,
-  }
+  const baseUrl = isAddressSet ? config.publicUrl : (sandbox?.baseUrl ?? config.publicUrl)
+  return { baseUrl, operatorKey, storeId: sandbox?.store.id ?? 1 }
 }
 
 const PROBE_MS_MAX = 10_000

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Privileges } from '../../engine/caller.ts'
+import type { SealingServices } from '../../foundation/database/client.ts'
 import {
   byId,
-  type DataServices,
   inTransaction,
   type JoiningServices,
   type Paging,
@@ -19,7 +19,8 @@ import { type Actor, aboutApplication, installation, recordAudit, recordAuditInS
 import { type AccessServices, changeAccess } from '../stores/access-changes.ts'
 import { broughtKeyInput, requireFreeKeys } from '../stores/brought-keys.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from '../stores/rate-limit.ts'
-import { type keyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
+import type { KeyRotation } from './private-keys.ts'
+import { privateKeyColumns, replacePrivateKey } from './private-keys.ts'
 import { namedPrivileges, samePrivileges, withoutNamed } from './privileges.ts'
 import { type ApplicationKind, applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
 
@@ -90,10 +91,7 @@ export async function registerApplication(
 type Settings = Omit<z.output<ReturnType<typeof changedApplication>>, 'Throttle' | 'OpenToMerchants'>
 
 /** The columns that all new applications have, with new keys. */
-export function newApplicationColumns(
-  given: Settings & { readonly Name: string },
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
-) {
+export function newApplicationColumns(given: Settings & { readonly Name: string }, { secrets, now }: SealingServices) {
   const { Name: name, Kind: kind = 'existing', Privileges = null } = given
   const { CallBackURL: callbackUrl = null, Erasures: wantsErasures = false, RedirectURIs: redirectUris = [] } = given
   const keys = { publicKey: generateKey(), ...privateKeyColumns(secrets) }
@@ -201,12 +199,7 @@ export async function updateApplication(
 }
 
 /** Replaces the private key of any application as `replacePrivateKey` does. Throws for an unknown id (404). */
-export function rotateKeyOfApplication(
-  services: AccessServices,
-  id: number,
-  given: z.output<typeof keyRotation>,
-  actor: Actor,
-): Promise<Application> {
+export function rotateKeyOfApplication(services: AccessServices, id: number, given: KeyRotation, actor: Actor) {
   return changeAccess(services, async (tx) => {
     await replacePrivateKey(tx, services, { former: await lockApplication(tx, id), given, actor })
     return applicationOf(await tx.application.findUniqueOrThrow({ where: { id } }), services.secrets)

@@ -126,7 +126,7 @@ export function createAuthenticator(services: DataServices) {
 
 /** Returns the caller that `first`, its Bearer token or else its token, names, and how long it may be cached. */
 async function lookUp(services: DataServices, presented: Presented, first: string) {
-  const { db, secrets, now } = services
+  const { now } = services
   const named = await findSubscription(services, first)
   const expired = named && hasExpired(named, now()) ? named : undefined
   const isUsable = named !== undefined && expired === undefined
@@ -134,7 +134,7 @@ async function lookUp(services: DataServices, presented: Presented, first: strin
   if (!subscription) throw refusedToken(presented, expired)
   const untilMs = check(subscription, presented, services)
   const { token, unsealedTokenId } = subscription
-  if (unsealedTokenId !== null) await sealAccessToken({ db, secrets }, unsealedTokenId, token)
+  if (unsealedTokenId !== null) await sealAccessToken(services, unsealedTokenId, token)
   const authenticated: Authenticated = {
     ...authenticatedBy(subscription, services),
     isByBearer: token === presented.bearer,
@@ -147,11 +147,7 @@ async function lookUp(services: DataServices, presented: Presented, first: strin
  * Seals an access token that an early version kept as a hash alone, now that it was sent. Gives up without an error, since a database
  * that only reads still answers the caller; the next use tries again.
  */
-async function sealAccessToken(
-  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
-  id: number,
-  token: string,
-): Promise<void> {
+async function sealAccessToken({ db, secrets }: DataServices, id: number, token: string): Promise<void> {
   const data = { tokenHash: secrets.lookup(token), tokenSealed: secrets.seal(token) }
   await db.accessToken.updateMany({ where: { id, tokenSealed: null }, data }).catch(() => undefined)
 }
@@ -161,16 +157,13 @@ async function sealAccessToken(
  * that it is the application's, by its valid private key beside the address of a store that uses it, or by an ended token of
  * it in the store: what everybody may know leads to no one's log, and nobody's log says anything of another store or application.
  */
-async function attributionOf(
-  { db, secrets, now }: DataServices,
-  credentials: Credentials,
-): Promise<Pick<RefusedSubscription, 'subscriptionId' | 'reason'> | null> {
+async function attributionOf(services: DataServices, credentials: Credentials) {
   const presented = read(credentials)
-  const byKey = await subscriptionByKey({ db, secrets, now }, presented)
+  const byKey = await subscriptionByKey(services, presented)
   if (byKey !== null && presented.bearer === null && presented.token === null) {
     return { subscriptionId: byKey, reason: 'the header Token is missing' }
   }
-  const byToken = await subscriptionByEndedToken({ db, secrets }, presented)
+  const byToken = await subscriptionByEndedToken(services, presented)
   const isEnded = byToken !== null && (byKey === null || byKey === byToken)
   if (isEnded) return { subscriptionId: byToken, reason: 'the token has ended' }
   return byKey === null ? null : { subscriptionId: byKey, reason: NOT_OF_PAIR }
@@ -222,10 +215,7 @@ interface SubscriptionFound
 }
 
 /** Reads everything that a call needs in one statement. */
-async function findSubscription(
-  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
-  token: string,
-): Promise<SubscriptionFound | undefined> {
+async function findSubscription({ db, secrets }: DataServices, token: string): Promise<SubscriptionFound | undefined> {
   const tokenHashes = secrets.lookups(token)
   const [row] = await db.$queryRaw<Omit<SubscriptionFound, 'token'>[]>`
     SELECT "isAccessToken", "unsealedTokenId", "expiresAt", "kind", "keepsBodies", "closedAt" IS NOT NULL AS "isClosed",
@@ -258,35 +248,27 @@ function hasExpired({ expiresAt }: SubscriptionFound, at: Date): boolean {
  * the program may mean that one.
  */
 async function findByThreeHeaders(
-  { db, secrets, now }: Pick<DataServices, 'db' | 'secrets' | 'now'>,
+  { db, secrets, now }: DataServices,
   presented: Presented,
   expired: SubscriptionFound | undefined,
 ): Promise<SubscriptionFound | undefined> {
   const { bearer, token } = presented
   if (bearer === null || token === null || missingOf(presented).length > 0) return
-  const found = await findSubscription({ db, secrets }, token)
+  const found = await findSubscription({ db, secrets, now }, token)
   if (!found || hasExpired(found, now())) return
   const { application, store } = found
   const isOfOther =
     expired !== undefined && (expired.store.id !== store.id || expired.application.id !== application.id)
-  const ended =
-    isOfOther ||
-    (await db.endedToken.findFirst({
-      where: {
-        tokenHash: { in: secrets.lookups(bearer) },
-        OR: [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }],
-      },
-    }))
+  const isElsewhere = [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }]
+  const where = { tokenHash: { in: secrets.lookups(bearer) }, OR: isElsewhere }
+  const ended = isOfOther || (await db.endedToken.findFirst({ where }))
   if (!ended) return found
   const logDetail = 'the Bearer token is an ended token of another application or store'
   throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), NOT_OF_PAIR, logDetail)
 }
 
 /** Returns the subscription of the store at SecureURL whose application has this private key; null if none has. */
-async function subscriptionByKey(
-  { db, secrets, now }: DataServices,
-  { privateKey, host }: Presented,
-): Promise<number | null> {
+async function subscriptionByKey({ db, secrets, now }: DataServices, { privateKey, host }: Presented) {
   if (privateKey === null || host === null || !isOneLine(host)) return null
   const hashes = secrets.lookups(privateKey)
   const [row] = await db.$queryRaw<{ id: number }[]>`
@@ -299,10 +281,7 @@ async function subscriptionByKey(
 }
 
 /** Returns the subscription that one of the tokens was of, if it exists still or again; otherwise null. */
-async function subscriptionByEndedToken(
-  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
-  { bearer, token }: Presented,
-): Promise<number | null> {
+async function subscriptionByEndedToken({ db, secrets }: DataServices, { bearer, token }: Presented) {
   const hashes = [bearer, token].flatMap((given) => (given === null ? [] : secrets.lookups(given)))
   if (hashes.length === 0) return null
   const [row] = await db.$queryRaw<{ id: number }[]>`
@@ -313,11 +292,7 @@ async function subscriptionByEndedToken(
 }
 
 /** Returns until when the credentials stay valid, in milliseconds since 1970. Throws RefusedSubscription, and a 403 for a closed store. */
-function check(
-  subscription: SubscriptionFound,
-  presented: Presented,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
-): number {
+function check(subscription: SubscriptionFound, presented: Presented, { secrets, now }: DataServices): number {
   const { privateKey, host } = presented
   const { subscriptionId } = subscription.application
   const refused = (reason: string) => new RefusedSubscription(subscriptionId, refusalOf(presented), reason)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DataServices, Transaction } from '../../foundation/database/client.ts'
+import type { SealingServices, Transaction } from '../../foundation/database/client.ts'
 import type { Application } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'
@@ -27,6 +27,8 @@ export const keyRotation = namedObject({
   ),
 })
 
+export type KeyRotation = z.output<typeof keyRotation>
+
 /** The columns of a private key. Omitted: a new one. */
 export function privateKeyColumns(secrets: Secrets, privateKey = generateKey()) {
   return { privateKeyHash: secrets.lookup(privateKey), privateKeySealed: secrets.seal(privateKey) }
@@ -39,8 +41,8 @@ export function privateKeyColumns(secrets: Secrets, privateKey = generateKey()) 
  */
 export async function replacePrivateKey(
   tx: Transaction,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
-  { former, given, actor }: { former: Application; given: z.output<typeof keyRotation>; actor: Actor },
+  { secrets, now }: SealingServices,
+  { former, given, actor }: { former: Application; given: KeyRotation; actor: Actor },
 ): Promise<void> {
   const { KeepFormerForHours, PrivateKey } = given
   if (PrivateKey !== undefined && !isOneOf(former.privateKeyHash, secrets.lookups(PrivateKey))) {

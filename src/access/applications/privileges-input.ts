@@ -5,11 +5,8 @@ import { accessesOf, type NamedPrivilege } from './privileges.ts'
 
 /** Validates `{"Products": ["read", "write"], …}`; `services` are the registry's names. Null: all privileges. */
 export function privilegesInput(services: readonly string[]) {
-  return namedObject(
-    Object.fromEntries(
-      services.map((service) => [service, accesses(service).optional().describe(privilegeInWords(service))]),
-    ),
-  )
+  const member = (service: string) => accesses(service).optional().describe(privilegeInWords(service))
+  return namedObject(Object.fromEntries(services.map((service) => [service, member(service)])))
     .transform((given): Privileges => given as Record<string, Access[]>)
     .nullable()
     .optional()

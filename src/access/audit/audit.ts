@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../../foundation/database/client.ts'
+import type { Db, PageBefore, Transaction } from '../../foundation/database/client.ts'
 import type { AuditEntry as AuditRow, Prisma } from '../../foundation/database/generated/client.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Locale } from '../../foundation/texts/language.ts'
@@ -69,11 +69,7 @@ export type AuditOf = { readonly storeId: number } | { readonly developerId: num
  * Lists the newest entries before the entry `before`, newest first. A store and the developer of its application see
  * each other's actions, but neither names nor addresses.
  */
-export async function listAudit(
-  { db }: { db: Db | Transaction },
-  of: AuditOf,
-  { limit, before }: { limit: number; before?: number | undefined },
-): Promise<AuditEntry[]> {
+export async function listAudit({ db }: { db: Db | Transaction }, of: AuditOf, { limit, before }: PageBefore) {
   const rows = await db.auditEntry.findMany({
     where: { ...(of !== 'all' && of), ...(before !== undefined && { id: { lt: before } }) },
     orderBy: { id: 'desc' },

@@ -1,4 +1,4 @@
-import type { DataServices, Db, Paging } from '../../foundation/database/client.ts'
+import type { DataServices, Db, PageBefore, Paging } from '../../foundation/database/client.ts'
 import { kindsOf } from './kinds.ts'
 import type { Content } from './render.ts'
 import { type MailConfig, mailsAre } from './write.ts'
@@ -15,21 +15,12 @@ export interface OutboxReader {
 function readableBy({ identityId, storeId }: OutboxReader) {
   const own = { identityId }
   if (storeId === null) return own
-  return {
-    OR: [
-      own,
-      { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } },
-      { storeId, orderId: { not: null } },
-    ],
-  }
+  const toCustomers = { storeId, kind: { in: kindsOf('customer') }, state: { not: 'void' } }
+  return { OR: [own, toCustomers, { storeId, orderId: { not: null } }] }
 }
 
 /** Lists mails without their content, the newest first, from before the one with the id `before`. */
-export function listMails(
-  db: Db,
-  reader: OutboxReader,
-  { limit, before }: { limit: number; before?: number | undefined },
-) {
+export function listMails(db: Db, reader: OutboxReader, { limit, before }: PageBefore) {
   const where = { ...readableBy(reader), ...(before !== undefined && { id: { lt: before } }) }
   return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, omit: { contentSealed: true } })
 }

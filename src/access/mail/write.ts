@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { announce, mailsChannel } from '../../engine/recording/events.ts'
-import { afterTransaction, type DataServices, type Transaction } from '../../foundation/database/client.ts'
+import type { SealingServices } from '../../foundation/database/client.ts'
+import { afterTransaction, type Transaction } from '../../foundation/database/client.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import type { Config } from '../../foundation/process/settings.ts'
 import { isLocale, type Locale, languageOf } from '../../foundation/texts/language.ts'
@@ -11,7 +12,7 @@ import { secondsUntilAllowed } from './limits.ts'
 import { type Content, render, requireHeaderText, type Wording } from './render.ts'
 
 export type MailConfig = Pick<Config, 'smtpUrl' | 'mailFrom' | 'sandbox' | 'publicUrl'>
-export type MailServices = Pick<DataServices, 'secrets' | 'now'> & { readonly config: MailConfig }
+export type MailServices = SealingServices & { readonly config: MailConfig }
 
 /** A mail whose text is there already: one to try a text out. */
 export interface ReadyMail {
@@ -112,7 +113,4 @@ async function addresseeOf(tx: Transaction, email: string, identityId: number | 
   return found
 }
 
-const storeColumns = {
-  timeZone: true,
-  testStore: { select: { developer: { select: { identityId: true } } } },
-} as const
+const storeColumns = { timeZone: true, testStore: { select: { developer: { select: { identityId: true } } } } } as const

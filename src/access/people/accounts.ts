@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { SealingServices } from '../../foundation/database/client.ts'
 import {
   byId,
   type DataServices,
@@ -13,7 +14,6 @@ import { namedObject, readInput } from '../../foundation/values/input.ts'
 import { type Actor, type AuditInput, recordAudit } from '../audit/audit.ts'
 import type { MailServices } from '../mail/write.ts'
 import { browserName } from './browser-name.ts'
-import type { EnteredSession } from './enter.ts'
 import { insertIdentity, type NewIdentity, refuseTaken } from './identities.ts'
 import { notifyPerson } from './notify-person.ts'
 import {
@@ -47,11 +47,7 @@ const signUp = namedObject({ Email: emailInput, Password: newPasswordInput, next
  * (409: hiding that would take an e-mail to the address), and for too many attempts (429). Each attempt counts as a
  * failed sign-in of the account and of the network until it succeeds, and always counts against the network's sign-ups.
  */
-export async function signUpDeveloper(
-  services: SignUpServices,
-  input: unknown,
-  client: Client,
-): Promise<EnteredSession> {
+export async function signUpDeveloper(services: SignUpServices, input: unknown, client: Client) {
   const { db, secrets, now, config } = services
   const { address, devices } = client
   if (config.developerSignup === 'closed') {
@@ -172,7 +168,7 @@ export async function setDeveloperPassword(
  */
 export async function setPassword(
   tx: Transaction,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  { secrets, now }: SealingServices,
   { identityId, kind, passwordHash }: { identityId: number; kind: AccountKind; passwordHash: string },
   about: Omit<AuditInput, 'action'>,
 ): Promise<void> {

@@ -23,12 +23,7 @@ const addressChange = namedObject({ Email: emailInput, CurrentPassword: password
  * can be sent, the address changes at once, and counts as unproved. Returns which. Throws for a wrong CurrentPassword (400), and where
  * mails or attempts are too many (429).
  */
-export async function requestAddress(
-  services: AddressServices,
-  session: Session,
-  input: unknown,
-  by: ByPerson,
-): Promise<'mailed' | 'changed'> {
+export async function requestAddress(services: AddressServices, session: Session, input: unknown, by: ByPerson) {
   const { db, config } = services
   const { identityId, email, kind } = identityOf(session)
   const { Email, CurrentPassword } = readInput(addressChange, input)

@@ -62,11 +62,7 @@ export function tableOf(kind: AccountKind) {
  * because no session may outlive a change of the password. Of another identity than the first account's, only those without a second
  * factor, because none was shown for it. Null: none is left.
  */
-export async function lockEntry(
-  tx: Transaction,
-  { now }: Pick<EnterServices, 'now'>,
-  entry: Entry,
-): Promise<LockedEntry | null> {
+export async function lockEntry(tx: Transaction, { now }: Pick<EnterServices, 'now'>, entry: Entry) {
   const { kind, accountIds, passwords } = entry
   const table = tableOf(kind)
   const locked = await tx.$queryRaw<LockedAccount[]>`

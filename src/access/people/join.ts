@@ -23,11 +23,7 @@ interface Namesake {
   readonly hasFactor: boolean
 }
 
-async function namesakesOf(
-  db: Db | Transaction,
-  now: () => Date,
-  { identityId, email }: { identityId: number; email: string },
-) {
+function namesakesOf(db: Db | Transaction, now: () => Date, { identityId, email }: ReturnType<typeof identityOf>) {
   return db.$queryRaw<Namesake[]>`
     SELECT "id", "passwordHash", ${hasFactor(now())} AS "hasFactor"
     FROM "Identity" WHERE lower("email") = lower(${email}::text) AND "id" <> ${identityId}

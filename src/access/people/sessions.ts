@@ -81,12 +81,8 @@ const HOUR_MS = 60 * MINUTE_MS
 
 /** A session ends after `idleMs` without a request, and after `wholeMs` in any case. */
 const staffLimits = { idleMs: 12 * HOUR_MS, wholeMs: 7 * 24 * HOUR_MS }
-const limits = {
-  developer: staffLimits,
-  merchant: staffLimits,
-  operator: staffLimits,
-  customer: { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS },
-}
+const customerLimits = { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS }
+const limits = { developer: staffLimits, merchant: staffLimits, operator: staffLimits, customer: customerLimits }
 
 /** The minimum interval between updates of `seenAt`. */
 const SEEN_EVERY_MS = MINUTE_MS
@@ -98,11 +94,7 @@ const ADDRESS_LENGTH_MAX = 100
  * Returns the session of a cookie's token. Null: no session of that kind, signed out, idle or too old, or of a customer
  * who is disabled or whose store is closed. Requests update `seenAt` once a minute, so an idle session may end a minute early.
  */
-export async function findSession(
-  { db, secrets, now }: SessionServices,
-  kind: SessionKind,
-  token: string,
-): Promise<Session | null> {
+export async function findSession({ db, secrets, now }: SessionServices, kind: SessionKind, token: string) {
   const at = now()
   const { person, from } = persons[kind](at)
   const [found] = await db.$queryRaw<(Session & { seenAt: Date })[]>`
@@ -260,11 +252,7 @@ export async function endSessions(tx: Transaction, account: SessionAccount): Pro
  * Ends all sessions with any account of an identity except `exceptId`, and the tokens of all of its accounts. Returns how many sessions
  * and tokens ended.
  */
-export async function endSessionsOfIdentity(
-  tx: Transaction,
-  identityId: number,
-  exceptId: number | null = null,
-): Promise<{ sessions: number; tokens: number }> {
+export async function endSessionsOfIdentity(tx: Transaction, identityId: number, exceptId: number | null = null) {
   const sessions =
     await tx.$executeRaw`DELETE FROM "Session" WHERE ${isOfIdentity(identityId)} AND "id" IS DISTINCT FROM ${exceptId}::int`
   const ofIdentity = { is: { identityId } }

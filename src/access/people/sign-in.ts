@@ -6,7 +6,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, readInput, text } from '../../foundation/values/input.ts'
 import type { Throttle } from '../applications/limits/throttle.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
-import { digestOf, type EnteredSession, type EnterServices, enter, lockEntry, tableOf } from './enter.ts'
+import { digestOf, type EnterServices, enter, lockEntry, tableOf } from './enter.ts'
 import { insertChallenge } from './factors/challenges.ts'
 import { signInWithCode } from './factors/sign-in-factor.ts'
 import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
@@ -44,17 +44,11 @@ const signInInput = namedObject({
  * failures (429, with the seconds to wait; failures elsewhere do not delay a browser that has signed in before) or attempts of one
  * network; while too many passwords are being checked (503); and for invalid input (400, with faults for Email, Password, Store).
  */
-export async function signInStep(
-  services: SignInServices,
-  input: SignIn,
-): Promise<EnteredSession | { awaits: string }> {
+export async function signInStep(services: SignInServices, input: SignIn) {
   const { db } = services
   const { kind, address, devices } = input
-  const { Email, Password, Store } = readInput(signInInput, {
-    Email: input.email,
-    Password: input.password,
-    Store: input.store?.trim() || undefined,
-  })
+  const sent = { Email: input.email, Password: input.password, Store: input.store?.trim() || undefined }
+  const { Email, Password, Store } = readInput(signInInput, sent)
   const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
   const network = networkOf(address)
@@ -89,10 +83,7 @@ export async function signInStep(
  * The same for a program, which sends the code of a second factor with the password. Throws (401, naming Code) where one is needed and
  * is missing or wrong.
  */
-export async function signIn(
-  services: SignInServices,
-  input: SignIn & { readonly code?: string | undefined },
-): Promise<EnteredSession> {
+export async function signIn(services: SignInServices, input: SignIn & { readonly code?: string | undefined }) {
   const step = await signInStep(services, input)
   if (!('awaits' in step)) return step
   if (input.code === undefined) {

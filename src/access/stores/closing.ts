@@ -18,12 +18,7 @@ export const closing = namedObject({
  * Closes a store, from this moment on for everybody. One that is closed stays so since then. Throws for another name (400), a test store
  * (409) and an unknown store (404).
  */
-export function closeStore(
-  services: AccessServices,
-  id: number,
-  { Name }: z.output<typeof closing>,
-  actor: Actor,
-): Promise<Store> {
+export function closeStore(services: AccessServices, id: number, { Name }: z.output<typeof closing>, actor: Actor) {
   const { secrets, now } = services
   return changeAccess(services, async (tx) => {
     const before = await lockStore(tx, id)

@@ -9,16 +9,15 @@ import { logoAddress, logoColumns } from './logo.ts'
 
 export const documentLengths = { seller: 500, phone: 50, taxNumbers: 200, footer: 1_000 } as const
 
+const locales = `must be one of ${localeTags.join(', ')}, or empty for the language of who prints`
+
 /** The form of the settings. An empty Locale: as for who prints them. */
 export const changedDocuments = namedObject({
   Seller: lines(documentLengths.seller),
   Phone: text(documentLengths.phone, 0),
   TaxNumbers: lines(documentLengths.taxNumbers),
   Footer: lines(documentLengths.footer),
-  Locale: z.enum(
-    ['', ...localeTags],
-    `must be one of ${localeTags.join(', ')}, or empty for the language of who prints`,
-  ),
+  Locale: z.enum(['', ...localeTags], locales),
 })
 
 /** Reads what invoices and packing slips have of the store, beside the order. */
@@ -41,11 +40,7 @@ export async function readDocuments(db: Caller['db'], storeId: number) {
 }
 
 /** Sets what documents have of the store from now on, also those of former orders. */
-export async function updateDocuments(
-  caller: Caller,
-  given: z.output<typeof changedDocuments>,
-  actor: Actor,
-): Promise<void> {
+export async function updateDocuments(caller: Caller, given: z.output<typeof changedDocuments>, actor: Actor) {
   const data = {
     documentSeller: given.Seller,
     documentPhone: given.Phone,

@@ -156,10 +156,7 @@ async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRowW
 }
 
 /** Lists stores by ascending id. */
-export async function listStores(
-  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
-  page: Paging,
-): Promise<Store[]> {
+export async function listStores({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, page: Paging) {
   const rows = await db.store.findMany({ ...byId(page), ...withTest })
   return rows.map((row) => storeOf(row, secrets))
 }

@@ -31,13 +31,7 @@ export class Asking {
   /** `headers` go with every request. Throws StartupError for an invalid address, and for plain http to another machine. */
   constructor(address: string, headers: Readonly<Record<string, string>>, say: (line: string) => void) {
     const url = URL.parse(address)
-    if (
-      url === null ||
-      !/^https?:$/.test(url.protocol) ||
-      url.username !== '' ||
-      url.search !== '' ||
-      url.hash !== ''
-    ) {
+    if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.search + url.hash !== '') {
       throw new StartupError(
         `--from ${address} is not an address; allowed: https://HOST, with a path where the source has one`,
       )

@@ -6,8 +6,8 @@ import { resources } from '../../shop/registry.ts'
 import { orderStatuses, statusWithoutName } from '../../shop/resources/order-statuses/order-statuses.ts'
 import { beginningOf } from '../printable.ts'
 import type { Progress } from '../progress.ts'
-import type { Book, Entry } from './book.ts'
-import { forEachPage, type ListingEnd, readList } from './listing.ts'
+import type { Book, Entry, PassState } from './book.ts'
+import { forEachPage, readList } from './listing.ts'
 import { type Naming, namingsOf } from './references.ts'
 import { differencesOf, keyOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
 import { isSetting, type Source, Unavailable } from './source.ts'
@@ -20,17 +20,8 @@ export interface Copying {
   readonly progress: Pick<Progress, 'advance' | 'say'>
 }
 
-export const counted = [
-  'read',
-  'written',
-  'equal',
-  'changedHere',
-  'deletedHere',
-  'refused',
-  'worthALook',
-  'passed',
-] as const
-export type Sums = Record<(typeof counted)[number], number>
+const none = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0, worthALook: 0, passed: 0 }
+export type Sums = typeof none
 
 /** Records per batch. */
 const BATCH = 100
@@ -71,7 +62,7 @@ const unknownEntry: Entry = { there: '', here: '', pass: 0 }
 export class Copy {
   /** The number of the current pass, or of the last whole one. */
   pass = 0
-  readonly sums = Object.fromEntries(counted.map((name) => [name, 0])) as Sums
+  readonly sums: Sums = { ...none }
   /** Members of source records that no field takes, such as `Orders.Foo`. */
   readonly unknown = new Set<string>()
   readonly #copying: Copying
@@ -86,6 +77,12 @@ export class Copy {
 
   constructor(copying: Copying) {
     this.#copying = copying
+  }
+
+  /** Begins a pass or a round, with what an interrupted one has counted. */
+  begin(pass: number, counted: PassState['sums'] = {}): void {
+    this.pass = pass
+    Object.assign(this.sums, none, counted)
   }
 
   /** Asks who was erased here, and finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
@@ -118,10 +115,7 @@ export class Copy {
    * Reads a whole service and writes what differs, starting at `place` if an earlier run of this pass stopped there. `keep` stores the
    * place after each page.
    */
-  async whole(
-    resource: Resource,
-    { place, keep }: { place: number; keep: (place: number) => Promise<void> },
-  ): Promise<ListingEnd | Unavailable> {
+  async whole(resource: Resource, { place, keep }: { place: number; keep: (place: number) => Promise<void> }) {
     const { source, book } = this.#copying
     const entries = [...book.entriesOf(resource.service)]
     const earlier = new Set(entries.flatMap(([id, { pass }]) => (pass === this.pass ? [id] : [])))

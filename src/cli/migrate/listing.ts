@@ -114,10 +114,7 @@ function createSeen(resource: Resource, earlier: ReadonlySet<number>) {
 }
 
 /** Hands each page of a list to `take`, in turn, and returns how the list ended. */
-export async function forEachPage(
-  list: ReturnType<typeof readList>,
-  take: (page: Page) => Promise<void>,
-): Promise<ListingEnd | Unavailable> {
+export async function forEachPage(list: ReturnType<typeof readList>, take: (page: Page) => Promise<void>) {
   for (;;) {
     const { done, value } = await list.next()
     if (done) return value

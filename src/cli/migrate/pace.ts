@@ -21,10 +21,7 @@ export class Pace {
   #level = 0
   #countedAtMs: number
 
-  constructor(
-    nowMs: () => number = () => performance.now(),
-    wait: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
-  ) {
+  constructor(nowMs = () => performance.now(), wait: (ms: number) => Promise<unknown> = (ms) => sleep(ms)) {
     this.#nowMs = nowMs
     this.#wait = wait
     this.#countedAtMs = nowMs()

@@ -1,7 +1,7 @@
 import type { Resource } from '../../engine/definition/resource.ts'
 import { resources } from '../../shop/registry.ts'
 import type { PassState } from './book.ts'
-import { Copy, type Copying, counted, files, nameOf } from './copy.ts'
+import { Copy, type Copying, files, nameOf } from './copy.ts'
 import { forEachPage, type ListingEnd, readList } from './listing.ts'
 import { differencesOf, shapeRecord } from './shape.ts'
 import { isSetting, Unavailable } from './source.ts'
@@ -49,8 +49,7 @@ export class Passes {
       await book.remove(files.waiting, files.refused, files.changedHere)
       await book.keep({ pass })
     }
-    this.copy.pass = pass.number
-    for (const name of counted) this.copy.sums[name] = pass.sums[name] ?? 0
+    this.copy.begin(pass.number, pass.sums)
     for (const resource of resources) {
       if (pass.done.includes(resource.service)) continue
       const at: PassState = pass
@@ -70,10 +69,9 @@ export class Passes {
     const { source, target, book } = this.#copying
     await target.readErased()
     const began = source.now()
-    this.copy.pass = book.state.lastPass
+    this.copy.begin(book.state.lastPass)
     this.unavailable.clear()
     this.incomplete.clear()
-    for (const name of counted) this.copy.sums[name] = 0
     this.deleted = 0
     const since = new Date(Date.parse(book.state.knownUntil ?? '') - OVERLAP_MS)
     let isWhole = true

@@ -64,10 +64,7 @@ export class Source {
    * Opens a store with the three headers, or with a bearer token if there is no private key. Throws StartupError if the address has no
    * such interface, or if it refuses the keys.
    */
-  static async open(
-    keys: SourceKeys,
-    options: { version: string; timeZone: string; say: (line: string) => void },
-  ): Promise<Source> {
+  static async open(keys: SourceKeys, options: { version: string; timeZone: string; say: (line: string) => void }) {
     const source = new Source(new Asking(keys.address, headersOf(keys), options.say), options)
     await source.#findPrefix()
     return source
@@ -116,10 +113,7 @@ export class Source {
    * Reads a page that skips `before` records, plus or minus one, because servers count offsets from 0 or from 1. Returns `[]` past the
    * end.
    */
-  async page(
-    resource: Resource,
-    { before, since }: { before: number; since?: Date },
-  ): Promise<readonly unknown[] | Unavailable> {
+  async page(resource: Resource, { before, since }: { before: number; since?: Date }) {
     const offset = before === 0 ? '' : `&offset=${before}`
     const query = `limit=${resource.maxRecords}${offset}${this.#changedSince(since)}`
     return this.#get(resource.service, query, (answer) => {

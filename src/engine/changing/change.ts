@@ -96,10 +96,8 @@ async function stepsOf(
 ): Promise<Outcomes> {
   const outcomes = new Map<number, Outcome>()
   if (isDeletion) await lockDeletions(tx, resource)
-  const locked = await lockPlanned(tx, resource, [...set.values()], {
-    kind: isDeletion ? 'delete' : 'update',
-    ...partly,
-  })
+  const kind = isDeletion ? 'delete' : 'update'
+  const locked = await lockPlanned(tx, resource, [...set.values()], { kind, ...partly })
   if (locked === null) return outcomes
   const shown = await readShown(tx, resource, set, locked)
   const changes = new Map<number, Change>()
@@ -262,10 +260,8 @@ function isOther(change: Change, among?: readonly string[]): boolean {
   const { kind, before, after } = change
   if (kind !== 'update' || before === null) return true
   change.columns = changedColumns({ before: before.row, after: after.row }, among)
-  return (
-    change.columns.some((column) => !stamps.has(column)) ||
-    Object.keys(after.lists).some((name) => isListChanged(change, name))
-  )
+  const hasColumn = change.columns.some((column) => !stamps.has(column))
+  return hasColumn || Object.keys(after.lists).some((name) => isListChanged(change, name))
 }
 
 /** Whether the change gives a list other items than are stored. */

@@ -180,10 +180,8 @@ async function readBody(
   if (id !== undefined) noteOtherKey(notes, type, patch, id)
   if (refusals.length === 0 && isAllTaken(notes) && !handling?.refusals.length) return { patch, read: undefined }
   const shownIn = (record: Document) => (isNewRecord ? undefined : record)
-  return {
-    patch: refusals.length > 0 ? { ...patch, refusals } : patch,
-    read: handling && { handling, notes, type, body, rules, shownIn },
-  }
+  const read = handling && { handling, notes, type, body, rules, shownIn }
+  return { patch: refusals.length > 0 ? { ...patch, refusals } : patch, read }
 }
 
 /** Notes the identifier of a body that is not that of what is changed, which is new without one. 0 is none. */

@@ -222,10 +222,7 @@ interface Joining extends Member, Pick<MakingRecords, 'resource' | 'log'> {}
 const laneOf = remembered((_db: Db) => createBatches<Joining, Outcome>(bounds, makeJoined))
 
 /** Makes a single change together with those of the store and service that come meanwhile. */
-async function joinOthers(
-  { caller: { db, store }, resource, log }: MakingRecords,
-  set: ReadonlyMap<number, Member>,
-): Promise<Outcomes> {
+async function joinOthers({ caller: { db, store }, resource, log }: MakingRecords, set: ReadonlyMap<number, Member>) {
   const [[place, member] = []] = set
   if (place === undefined || member === undefined || !isClient(db)) return new Map()
   const outcome = await laneOf(db)(`${store.id} ${resource.service}`, { ...member, resource, log })

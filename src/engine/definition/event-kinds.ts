@@ -27,14 +27,10 @@ type EventService =
  */
 function recordKinds(service: EventService, noun: string, types: readonly [number, number, number], also = '') {
   const one = noun.toLowerCase()
+  const when = `Occurs when anything of a ${one}${also} takes another value.`
   return {
     new: { type: types[0], name: `${noun} New`, service, when: `Occurs when a ${one} is created.` },
-    changed: {
-      type: types[1],
-      name: `${noun} Changed`,
-      service,
-      when: `Occurs when anything of a ${one}${also} takes another value.`,
-    },
+    changed: { type: types[1], name: `${noun} Changed`, service, when },
     deleted: { type: types[2], name: `${noun} Deleted`, service, when: `Occurs when a ${one} is deleted.` },
   } satisfies Record<string, EventKind>
 }
@@ -80,21 +76,9 @@ export const giftRegistryKinds = recordKinds('GiftRegistries', 'Gift Registry', 
 
 /** In the order of their numbers. */
 export const eventKinds: readonly EventKind[] = [
-  orderNew,
-  orderStatusChange,
-  orderChanged,
-  customerErased,
-  productStockChanged,
-  ...[
-    customerKinds,
-    productKinds,
-    returnKinds,
-    categoryKinds,
-    manufacturerKinds,
-    distributorKinds,
-    customerGroupKinds,
-    giftRegistryKinds,
-  ].flatMap((kinds) => Object.values(kinds)),
+  ...[orderNew, orderStatusChange, orderChanged, customerErased, productStockChanged],
+  ...[customerKinds, productKinds, returnKinds, categoryKinds].flatMap(Object.values<EventKind>),
+  ...[manufacturerKinds, distributorKinds, customerGroupKinds, giftRegistryKinds].flatMap(Object.values<EventKind>),
 ].toSorted((one, other) => one.type - other.type)
 
 export const eventNames: Readonly<Record<number, string>> = Object.fromEntries(

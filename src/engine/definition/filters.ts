@@ -56,26 +56,20 @@ export function exactly(column: string, formsOf = (given: string): readonly stri
 /** Matches a part of the text, ignoring case. */
 export function containing(column: string): Filter {
   const stored = sql`lower(t.${identifier(column)})`
-  return {
-    kind: 'part',
-    column,
-    read: (given, name) => {
-      const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
-      return sql`${stored} LIKE lower(${`%${literal}%`})`
-    },
+  const read = (given: string, name: string) => {
+    const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
+    return sql`${stored} LIKE lower(${`%${literal}%`})`
   }
+  return { kind: 'part', column, read }
 }
 
 /** Matches a text of which the column has a few. Throws for any other. */
 export function oneOf(column: string, allowed: readonly string[]): Filter {
-  return {
-    kind: 'text',
-    column,
-    read: (given, name) => {
-      if (!allowed.includes(given)) throw wrongParameter(name, given, `must be one of ${allowed.join(', ')}`)
-      return sql`t.${identifier(column)} = ${given}`
-    },
+  const read = (given: string, name: string) => {
+    if (!allowed.includes(given)) throw wrongParameter(name, given, `must be one of ${allowed.join(', ')}`)
+    return sql`t.${identifier(column)} = ${given}`
   }
+  return { kind: 'text', column, read }
 }
 
 /** Bounds a column, by this operator, by the value that `read` finds in the query parameter. */
@@ -127,16 +121,13 @@ export const until = bounding('until', sql`<`, sql`timestamptz`, (given, name, {
 
 /** Accepts 1, 0, true or false; −1 is "no filter" (rest-resources §0.5). */
 export function flag(column: string): Filter {
-  return {
-    kind: 'flag',
-    column,
-    read: (given, name) => {
-      const isWanted = readFlag(given, name)
-      if (isWanted === null) return null
-      // Literal conditions, not parameters, so that partial indexes on the rare value apply.
-      return isWanted ? sql`t.${identifier(column)}` : sql`NOT t.${identifier(column)}`
-    },
+  const read = (given: string, name: string) => {
+    const isWanted = readFlag(given, name)
+    if (isWanted === null) return null
+    // Literal conditions, not parameters, so that partial indexes on the rare value apply.
+    return isWanted ? sql`t.${identifier(column)}` : sql`NOT t.${identifier(column)}`
   }
+  return { kind: 'flag', column, read }
 }
 
 /** Reads 1, 0, true or false; null: −1, either. Throws a 400 for anything else. */

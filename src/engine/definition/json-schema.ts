@@ -95,10 +95,8 @@ function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner:
   const items = describeRecord(schemas, field, mode === 'read' ? 'read' : 'item', owner)
   const needsKey = mode !== 'read' && field.keyFrom === 'caller' && field.key !== undefined
   const keeps = field.key === undefined ? '' : `; an item with a known ${field.key} keeps the fields that are not sent`
-  const description = sentences(
-    field.description,
-    mode === 'update' ? `Replaces the stored list as a whole${keeps}.` : '',
-  )
+  const replaces = mode === 'update' ? `Replaces the stored list as a whole${keeps}.` : ''
+  const description = sentences(field.description, replaces)
   return {
     type: 'array',
     items: needsKey ? { ...items, type: 'object', required: [field.key] } : items,

@@ -250,11 +250,8 @@ function columnOf(field: ValueField, alias: Sql): Sql | undefined {
 function compileItems(field: ListField, members: Folded<CompileMember>): RowReader {
   if (field.sql !== undefined) {
     // The items are wire objects already.
-    return {
-      select: field.sql,
-      write: (out, item) => out.write(JSON.stringify(item)),
-      record: (item) => item as unknown as WireRecord,
-    }
+    const record = (item: unknown) => item as WireRecord
+    return { select: field.sql, write: (out, item) => out.write(JSON.stringify(item)), record }
   }
   const item = compileRow(field.fields, members, sql`r`)
   if (field.rows !== undefined) return { ...item, select: rowsSql(field, field.rows, item.select) }

@@ -107,12 +107,7 @@ interface OrderedBy {
 }
 
 /** Lists the records that match the query by the service's filters, in the order of a column that is never NULL, then of ids. */
-export async function listOrdered(
-  caller: Caller,
-  resource: Resource,
-  query: Query,
-  by: OrderedBy,
-): Promise<OrderedPage> {
+export async function listOrdered(caller: Caller, resource: Resource, query: Query, by: OrderedBy) {
   const { ids, next } = await findOrdered(caller, resource, { filters: resource.filters, query }, by)
   const read = await findJson(caller, resource, ids)
   return { records: ids.flatMap((id) => read.get(id) ?? []), next }
@@ -139,10 +134,8 @@ export async function findOrdered(
     ORDER BY t."by" ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`
   const page = found.slice(0, limit)
   const last = page.at(-1)
-  return {
-    ids: page.map(({ id }) => id),
-    next: found.length > limit && last !== undefined ? { value: last.value, id: last.id } : null,
-  }
+  const next = found.length > limit && last !== undefined ? { value: last.value, id: last.id } : null
+  return { ids: page.map(({ id }) => id), next }
 }
 
 /** One record's JSON text. Throws `not-found`. */
@@ -183,14 +176,10 @@ export async function readTexts(
   const textOf = (at: string | readonly string[]) =>
     typeof at === 'string' ? sql`t.${identifier(at)}::text` : sql`t."details" #>> ${`{${at.join(',')}}`}::text[]`
   const texts = stored.map((at) => sql`coalesce(${textOf(at)}, '')`)
-  const conditions = [
-    sql`t."storeId" = ${storeId(caller.store)}`,
-    sql`t."id" = ${anyOf(ids)}`,
-    ...owned(caller, resource),
-  ]
+  const named = [sql`t."storeId" = ${storeId(caller.store)}`, sql`t."id" = ${anyOf(ids)}`, ...owned(caller, resource)]
   const rows = await rowsInTurn<{ id: number; texts: string[] }>(caller)`
     SELECT t."id", json_build_array(${join(texts, ', ')}) AS "texts"
-    FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`
+    FROM ${identifier(resource.table)} t WHERE ${join(named, ' AND ')}`
   return new Map(rows.map((row) => [row.id, row.texts]))
 }
 
@@ -234,11 +223,8 @@ export function listFixed(
   const rest = matching.filter(({ id }) => id > after).slice(offset)
   if (rest.length === 0 && after === 0) throw emptyPage(offset, matching.length)
   const page = rest.slice(0, limit)
-  return {
-    records: page.map(({ text }) => text),
-    next: rest.length > limit ? String(page.at(-1)?.id) : null,
-    total: counted ? matching.length : null,
-  }
+  const next = rest.length > limit ? String(page.at(-1)?.id) : null
+  return { records: page.map(({ text }) => text), next, total: counted ? matching.length : null }
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
@@ -309,11 +295,8 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
     return linkedRows(caller, resource, linked.link, linked.id)
   }
   const { table } = resource
-  const conditions = [
-    ...(id === null ? [] : [sql`t."id" = ${id}::int`]),
-    ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
-    ...asked,
-  ]
+  const named = id === null ? [] : [sql`t."id" = ${id}::int`]
+  const conditions = [...named, ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []), ...asked]
   const isBounded = !linked && id === null && read.isBounded
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')

@@ -127,11 +127,9 @@ function compareValues(one: unknown, other: unknown): number {
 
 function chosen(value: Json, selection: Selection): Json {
   if (Array.isArray(value)) return value.map((item) => chosen(item, selection))
-  const members = Object.entries(value as Document).filter(([name]) => selection.has(name))
-  return Object.fromEntries(
-    members.map(([name, member]) => {
-      const inner = selection.get(name)
-      return [name, inner ? chosen(member, inner) : member]
-    }),
-  )
+  const members = Object.entries(value as Document).flatMap(([name, member]) => {
+    const inner = selection.get(name)
+    return selection.has(name) ? [[name, inner ? chosen(member, inner) : member]] : []
+  })
+  return Object.fromEntries(members)
 }

@@ -60,11 +60,8 @@ export function differencesOf(resource: Resource, before: Stored, after: Stored 
       isSame: () => haveSameRows(column, stored, rows, isLeftOut),
     })
   }
-  return {
-    changed: found.slice(0, CHANGED_MAX),
-    more: Math.max(0, found.length - CHANGED_MAX),
-    members: [...new Set(members)],
-  }
+  const more = Math.max(0, found.length - CHANGED_MAX)
+  return { changed: found.slice(0, CHANGED_MAX), more, members: [...new Set(members)] }
 }
 
 /** Whether two lists have the same rows by key, apart from some columns. */

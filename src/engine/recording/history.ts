@@ -149,11 +149,7 @@ const APART_MAX = 1_000
  * The changes of all records of the store, as far as they fit: those of one request as one, and those of one import. A page may have few,
  * or none, and a next one, because it looks through a bounded number of entries.
  */
-export async function listStoreHistory(
-  reader: Reader,
-  filters: HistoryFilters,
-  { before, limit }: PageBounds,
-): Promise<{ readonly groups: readonly HistoryGroup[]; readonly next: number | null }> {
+export async function listStoreHistory(reader: Reader, filters: HistoryFilters, { before, limit }: PageBounds) {
   const { since, until } = filters
   const last = until === null ? null : await firstIdFrom(reader, until)
   const start = before === null ? last : Math.min(before, last ?? before)

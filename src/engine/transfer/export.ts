@@ -73,11 +73,7 @@ interface Page {
   readonly last: number
 }
 
-async function readPage(
-  caller: Caller,
-  resource: Resource,
-  { extras, ledger, ids, last }: Page,
-): Promise<StoredRecord[]> {
+async function readPage(caller: Caller, resource: Resource, { extras, ledger, ids, last }: Page) {
   const { table, wholeReader: reader, privateReader } = resource
   const among = ids === null ? empty : sql`AND t."id" = ${anyOf(ids)}`
   return caller.db.$queryRaw<StoredRecord[]>(sql`

@@ -90,11 +90,9 @@ export async function importRecords(
     for await (const line of lines) await run.take(line)
     await run.settle()
     if (run.counts.stored >= COUNTED_ANEW_FROM) {
-      const tables = resources.flatMap(({ table, fields, ledger }) => [
-        table,
-        ...tableLists(fields).map(({ field }) => field.rows.table),
-        ...(ledger ? [ledger.table] : []),
-      ])
+      const tables = resources.flatMap(({ table, fields, ledger }) => {
+        return [table, ...tableLists(fields).map(({ field }) => field.rows.table), ledger?.table ?? []].flat()
+      })
       await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
     }
     return run.counts

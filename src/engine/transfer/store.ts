@@ -172,11 +172,8 @@ async function adoptKeys(caller: Caller, resource: Resource, records: readonly T
   const keyless = records.filter(({ keys }) => keys.keyless > 0)
   if (keyless.length === 0) return [...records]
   const ids = keyless.map(({ id }) => id)
-  const documents = new Map(
-    (await lockIds(caller, resource, ids, resource.hasDetails ? sql`t."details"` : undefined)).map(
-      ({ id, details }) => [id, details],
-    ),
-  )
+  const locked = await lockIds(caller, resource, ids, resource.hasDetails ? sql`t."details"` : undefined)
+  const documents = new Map(locked.map(({ id, details }) => [id, details]))
   const rows = new Map<string, Map<number, Document[]>>()
   for (const { name, field } of tableLists(resource.fields)) {
     if (field.keyFrom === 'counter') rows.set(name, await storedKeys(caller, field, ids))

@@ -66,11 +66,8 @@ function statementsOn(run: (statement: Statement) => Promise<pg.QueryResult>) {
   return {
     queryRaw: async (query: SqlQuery): Promise<SqlResultSet> => {
       const { fields, rows } = await passing(run({ ...statementOf(query), rowMode: 'array', types }))
-      return {
-        columnNames: fields.map(({ name }) => name),
-        columnTypes: fields.map(({ dataTypeID }) => columnTypes.get(dataTypeID) ?? ColumnTypeEnum.Text),
-        rows,
-      }
+      const kinds = fields.map(({ dataTypeID }) => columnTypes.get(dataTypeID) ?? ColumnTypeEnum.Text)
+      return { columnNames: fields.map(({ name }) => name), columnTypes: kinds, rows }
     },
     executeRaw: async (query: SqlQuery): Promise<number> => (await passing(run(statementOf(query)))).rowCount ?? 0,
   }

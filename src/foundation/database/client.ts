@@ -16,6 +16,9 @@ export interface DataServices {
   now: () => Date
 }
 
+/** What it takes to make a secret, and to say until when it works. */
+export type SealingServices = Pick<DataServices, 'secrets' | 'now'>
+
 /** The same for a function that can join a transaction. */
 export type JoiningServices = Omit<DataServices, 'db'> & { db: Db | Transaction }
 
@@ -23,6 +26,12 @@ export type JoiningServices = Omit<DataServices, 'db'> & { db: Db | Transaction 
 export interface Paging {
   readonly limit: number
   readonly offset: number
+}
+
+/** A page of a list by descending id, from before an id. */
+export interface PageBefore {
+  readonly limit: number
+  readonly before?: number | undefined
 }
 
 export function byId({ limit, offset }: Paging) {

@@ -51,10 +51,8 @@ export function outageOf(error: unknown): StoreFailure | null {
   const known = isOfMove(error) ? moving : messages.find(([states]) => states.test(state))?.[1]
   if (known === undefined && code !== TRANSACTION_ERROR && !noConnection.test(message ?? '')) return null
   const logDetail = code ?? String(message)
-  return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, {
-    logDetail,
-    origin: error,
-  })
+  const said = known ?? `The database does not answer; ${again}`
+  return new StoreFailure('unavailable', said, { logDetail, origin: error })
 }
 
 /** What an error is to the caller: a refusal, an outage, or a defect, which says nothing from inside and is for the log. */

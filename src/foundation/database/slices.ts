@@ -28,11 +28,7 @@ interface Kept {
  * Rewrites the next slice in the transaction of `database`, which is its own; `isLast`: with it all are done. Null: another process is at
  * work. Throws 55P03 while somebody else holds one of its rows. A kill at any line leaves the slice to the next one.
  */
-export async function rewriteSlice(
-  database: Query,
-  { name, slices }: Migration,
-  rowsMax = SLICE_ROWS,
-): Promise<(Progress & { readonly isLast: boolean }) | null> {
+export async function rewriteSlice(database: Query, { name, slices }: Migration, rowsMax = SLICE_ROWS) {
   if (slices === null) throw new Error(`${name} has no slices`)
   await database.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await database.query(`INSERT INTO "Upgrade" ("name") VALUES ($1) ON CONFLICT DO NOTHING`, [name])

@@ -17,11 +17,8 @@ export function s3Files(address: string): Files {
   const ask = async (method: string, path: string, expected: readonly number[], body?: Uint8Array) => {
     const signal = AbortSignal.timeout(REQUEST_MS_MAX)
     opened ??= open()
-    const answer = await (await opened).fetch(`${bucket}/${path}`, {
-      method,
-      signal,
-      ...(body && { body: Buffer.from(body) }),
-    })
+    const sent = { method, signal, ...(body && { body: Buffer.from(body) }) }
+    const answer = await (await opened).fetch(`${bucket}/${path}`, sent)
     if (expected.includes(answer.status)) return answer
     await answer.body?.cancel()
     throw new Error(`The S3 store answers ${method} of ${path} with status ${answer.status}`)

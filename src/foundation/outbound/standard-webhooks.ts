@@ -23,11 +23,7 @@ export function signedHeaders(keys: readonly KeyObject[], messageId: string, at:
   const timestamp = String(Math.floor(at.getTime() / 1_000))
   const signature = (key: KeyObject) =>
     `v1,${createHmac('sha256', key).update(`${messageId}.${timestamp}.`).update(body).digest('base64')}`
-  return {
-    'webhook-id': messageId,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': keys.map(signature).join(' '),
-  }
+  return { 'webhook-id': messageId, 'webhook-timestamp': timestamp, 'webhook-signature': keys.map(signature).join(' ') }
 }
 
 /** Returns the header webhook-id of an event, from its UUID: `evt_` and 32 hexadecimal characters. */

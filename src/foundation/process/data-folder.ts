@@ -23,19 +23,14 @@ export interface Keys {
   readonly operatorKey: string
 }
 
+const text = z.string()
 /** The shape that scripts rely on (contract §10.2). */
 const SandboxFile = z.object({
-  baseUrl: z.string(),
-  operatorKey: z.string(),
-  store: z.object({
-    id: z.number(),
-    secureUrl: z.string(),
-    email: z.string(),
-    password: z.string(),
-    userKey: z.string(),
-  }),
-  developer: z.object({ email: z.string(), password: z.string() }),
-  application: z.object({ publicKey: z.string(), privateKey: z.string(), token: z.string() }),
+  baseUrl: text,
+  operatorKey: text,
+  store: z.object({ id: z.number(), secureUrl: text, email: text, password: text, userKey: text }),
+  developer: z.object({ email: text, password: text }),
+  application: z.object({ publicKey: text, privateKey: text, token: text }),
 })
 export type SandboxFile = z.infer<typeof SandboxFile>
 

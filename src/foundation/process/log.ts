@@ -79,14 +79,10 @@ async function openStandardError(): Promise<{ destination: DestinationStream; dr
   const socket = new Socket({ fd: STDERR, readable: false })
   socket.on('error', () => {})
   socket.unref()
-  return {
-    destination: {
-      write: (line) => {
-        if (socket.writableLength < WAITING_BYTES_MAX) socket.write(line)
-      },
-    },
-    drained: () => written(socket),
+  const write = (line: string) => {
+    if (socket.writableLength < WAITING_BYTES_MAX) socket.write(line)
   }
+  return { destination: { write }, drained: () => written(socket) }
 }
 
 function written(socket: Socket): Promise<void> {

@@ -86,10 +86,8 @@ function makeLanguage(locale: Locale): Language {
   const sayRefusal = refusalsOf(refusals, locale)
   const sayProblem = (problem: string) =>
     sayRefusal(problem).replaceAll(AMOUNT, (_, amount, currency) => format.unitPrice(amount, currency))
-  const messages = new LRUCache<string, IntlMessageFormat>({
-    max: 2000,
-    memoMethod: (message) => new IntlMessageFormat(message, locale, undefined, { ignoreTag: true }),
-  })
+  const memoMethod = (message: string) => new IntlMessageFormat(message, locale, undefined, { ignoreTag: true })
+  const messages = new LRUCache<string, IntlMessageFormat>({ max: 2000, memoMethod })
   const filled = (value: TextValue): string | number => {
     if (typeof value === 'function') return value({ format, say, sayProblem })
     return value instanceof Text ? say(value) : value
@@ -102,12 +100,5 @@ function makeLanguage(locale: Locale): Language {
     const said = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filled(value)]))
     return String(messages.memo(message).format(said))
   }
-  return {
-    locale,
-    tag,
-    format,
-    say,
-    lookUp: (message) => catalogue.get(message) ?? null,
-    sayProblem,
-  }
+  return { locale, tag, format, say, lookUp: (message) => catalogue.get(message) ?? null, sayProblem }
 }

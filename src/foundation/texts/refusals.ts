@@ -88,13 +88,8 @@ function numbersIn(locale: Locale): (value: string) => string {
 function patternOf([message, said]: readonly [string, string]): Pattern {
   const fixed = message.split(/\{\d\}/)
   const escaped = fixed.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return {
-    message,
-    expression: new RegExp(`^${escaped.join('(.*?)')}$`, 's'),
-    said,
-    prefix: fixed[0] ?? '',
-    suffix: fixed.at(-1) ?? '',
-  }
+  const expression = new RegExp(`^${escaped.join('(.*?)')}$`, 's')
+  return { message, expression, said, prefix: fixed[0] ?? '', suffix: fixed.at(-1) ?? '' }
 }
 
 function firstWord(text: string): string {

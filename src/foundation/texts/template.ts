@@ -18,15 +18,7 @@ interface Piece {
   readonly name: string
 }
 
-const READ_ATTRIBUTES = new Set([
-  'alt',
-  'aria-description',
-  'aria-label',
-  'data-label',
-  'data-link',
-  'placeholder',
-  'title',
-])
+const READ_ATTRIBUTES = new Set('alt aria-description aria-label data-label data-link placeholder title'.split(' '))
 const LINE_ELEMENTS = new Set(
   'a abbr b bdi cite del dfn em i ins mark q s small span strong sub sup time u var'.split(' '),
 )
@@ -207,12 +199,9 @@ function messageOf(source: string, pieces: readonly Piece[]): TemplateMessage {
   const first = pieces[0]?.start ?? 0
   const last = pieces.at(-1)?.end ?? 0
   const own = source.slice(first, last)
-  return {
-    message: whole.trim(),
-    start: first + (own.length - own.trimStart().length),
-    end: last - (own.length - own.trimEnd().length),
-    parts,
-  }
+  const start = first + (own.length - own.trimStart().length)
+  const end = last - (own.length - own.trimEnd().length)
+  return { message: whole.trim(), start, end, parts }
 }
 
 function hasLetters(source: string, { kind, start, end }: Piece): boolean {

@@ -5,11 +5,10 @@ export const byDecimals = {
   4: 'CLF UYW',
 }
 
-const decimals = new Map(
-  Object.entries(byDecimals).flatMap(([count, codes]) =>
-    codes.split(' ').map((code) => [code, Number(count)] as const),
-  ),
-)
+const decimals = new Map<string, number>()
+for (const [count, codes] of Object.entries(byDecimals)) {
+  for (const code of codes.split(' ')) decimals.set(code, Number(count))
+}
 
 /**
  * Returns how many decimals a sum in a currency has (ISO 4217): 2 for EUR, 3 for KWD, 0 for JPY; 2 for a text that is no code.

@@ -131,14 +131,10 @@ function nodeOf(node: ParsedNode): string | XmlElement {
   if (typeof text === 'string') return marked(text)
   if (data !== undefined) return String((data as ParsedNode[])[0]?.['#text'] ?? '')
   const [name = ''] = Object.keys(node)
+  const given = Object.entries(attributes as Record<string, string>)
   return {
     name: name.slice(1),
-    attributes: new Map(
-      Object.entries(attributes as Record<string, string>).map(([prefixed, value]) => [
-        prefixed.slice(1),
-        marked(normalisedAttribute(value)),
-      ]),
-    ),
+    attributes: new Map(given.map(([prefixed, value]) => [prefixed.slice(1), marked(normalisedAttribute(value))])),
     content: (node[name] as ParsedNode[]).map(nodeOf),
   }
 }

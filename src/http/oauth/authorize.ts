@@ -109,12 +109,10 @@ async function consentPage(db: Db, request: FastifyRequest, { client, redirectUr
   const { store } = merchant
   // Also by the form; who may not let an application in learns it before reading what it asks for.
   requirePrivileges(merchant, [['Keys', 'write']])
+  const where = { storeId_applicationId: { storeId: store.id, applicationId: client.id } }
   const [current, subscription] = await Promise.all([
     findOAuthClient(db, client.publicKey),
-    db.subscription.findUnique({
-      where: { storeId_applicationId: { storeId: store.id, applicationId: client.id } },
-      select: { privileges: true },
-    }),
+    db.subscription.findUnique({ where, select: { privileges: true } }),
   ])
   const { name, privileges, callbackUrl } = current ?? client
   return {

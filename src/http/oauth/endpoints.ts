@@ -48,12 +48,8 @@ const refusals = {
 }
 
 function refusal(description: string, error: string, text: string, headers: Response['headers'] = {}): Response {
-  return jsonAnswer(
-    description,
-    ref('schemas', 'OAuthError'),
-    { ...errorCode, ...headers },
-    { error, error_description: text },
-  )
+  const example = { error, error_description: text }
+  return jsonAnswer(description, ref('schemas', 'OAuthError'), { ...errorCode, ...headers }, example)
 }
 
 const group: RouteGroup = {
@@ -116,13 +112,8 @@ type Declared = Pick<Endpoint, 'path' | 'id' | 'summary' | 'description' | 'body
 }
 
 function endpoint({ answered, ...declared }: Declared): Endpoint {
-  return {
-    ...declared,
-    group,
-    method: 'POST',
-    ids: {},
-    answers: { 200: { response: answered, write: (body) => body } },
-  }
+  const answers: Endpoint['answers'] = { 200: { response: answered, write: (body) => body } }
+  return { ...declared, group, method: 'POST', ids: {}, answers }
 }
 
 /** The parameters of a form, in either encoding. The endpoints read them by themselves. */
@@ -229,11 +220,7 @@ function tokenAnswer({ token, userId, refresh }: IssuedToken) {
   return {
     access_token: token,
     token_type: 'bearer',
-    ...(refresh && {
-      expires_in: refresh.expiresInSeconds,
-      refresh_token: refresh.token,
-      store_url: refresh.storeUrl,
-    }),
+    ...(refresh && { expires_in: refresh.expiresInSeconds, refresh_token: refresh.token, store_url: refresh.storeUrl }),
     user_id: userId,
   }
 }

@@ -54,12 +54,8 @@ function refusalOf({ code, message, status }: StoreFailure): OAuthRefusal {
   return new OAuthRefusal(isPassing ? 'temporarily_unavailable' : 'invalid_request', message, { status })
 }
 
-const wordings = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'unsupported-media-type',
-    'Content-Type must be application/x-www-form-urlencoded or multipart/form-data',
-  ],
-} as const
+const formTypes = 'Content-Type must be application/x-www-form-urlencoded or multipart/form-data'
+const wordings = { FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', formTypes] } as const
 
 export function notForm(): StoreFailure {
   return new StoreFailure(...wordings.FST_ERR_CTP_INVALID_MEDIA_TYPE)

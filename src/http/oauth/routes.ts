@@ -69,7 +69,7 @@ function metadataRoute(app: FastifyInstance, { publicUrl }: { readonly publicUrl
 
 const text = (words: string) => z.string().describe(words)
 const texts = (words: string) => z.array(z.string()).describe(words)
-const authentication = () => ['client_secret_basic', 'client_secret_post']
+const ways = () => ['client_secret_basic', 'client_secret_post']
 
 /** What this server can do, by its PUBLIC_URL. */
 export const metadata = record<string>('OAuthMetadata')({
@@ -81,13 +81,10 @@ export const metadata = record<string>('OAuthMetadata')({
   response_modes_supported: [texts('The part of the redirect address that carries the code.'), () => ['query']],
   grant_types_supported: [texts('The allowed values of `grant_type`.'), () => ['authorization_code', 'refresh_token']],
   code_challenge_methods_supported: [texts('The allowed values of `code_challenge_method`.'), () => ['S256', 'plain']],
-  token_endpoint_auth_methods_supported: [
-    texts('The ways to send the application’s keys for a token.'),
-    authentication,
-  ],
+  token_endpoint_auth_methods_supported: [texts('The ways to send the application’s keys for a token.'), ways],
   revocation_endpoint_auth_methods_supported: [
     texts('The ways to send the application’s keys to revoke a token.'),
-    authentication,
+    ways,
   ],
   authorization_response_iss_parameter_supported: [
     z.boolean().describe('Whether redirects carry `iss` (RFC 9207).'),

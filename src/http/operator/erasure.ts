@@ -90,14 +90,8 @@ const erasure = record<Erasure>('Erasure')({
     (from) => [...from.giftRegistries],
   ],
   Actor: z.string().describe('Who erased the person. Empty: the operator.'),
-  DateErased: [
-    time.nullable().describe('When the person was erased. Null: it waits for its turn.'),
-    (from) => from.erasedAt?.toISOString() ?? null,
-  ],
-  Counts: [
-    z.record(z.string(), z.int()).describe('How many rows were emptied or deleted, by kind.'),
-    (from) => from.counts,
-  ],
+  DateErased: time.nullable().describe('When the person was erased. Null: it waits for its turn.'),
+  Counts: z.record(z.string(), z.int()).describe('How many rows were emptied or deleted, by kind.'),
 })
 
 const dryQuery = {
@@ -144,11 +138,8 @@ async function erase(call: EraseCall, services: PersonServices, storeId: number,
   const { request, query, body, pending } = call
   const erasing = { ...(await storeCaller(request, services, storeId)), secrets: services.secrets }
   if (query.dry === 'true') return rehearseErasure(erasing, named)
-  return erasePerson(erasing, services, named, {
-    confirm: confirmIn(body()),
-    actor: actorOf(request),
-    remember: pending((done: Erased) => done),
-  })
+  const remember = pending((done: Erased) => done)
+  return erasePerson(erasing, services, named, { confirm: confirmIn(body()), actor: actorOf(request), remember })
 }
 
 function confirmIn(sent: { Confirm?: string | undefined } | undefined): string {
@@ -229,10 +220,7 @@ export const erasureRoutes = [
         ),
         Confirm,
       }),
-      {
-        Years: 12,
-        Confirm: '4a1c…',
-      },
+      { Years: 12, Confirm: '4a1c…' },
     ),
     answers: { 200: one('Who is erased, or would be.', idle) },
     run: async ({ request, ids, query, body, pending }, services: PersonServices) => {

@@ -97,9 +97,7 @@ const openedStore = record<Store>('NewStore')({
   UserKey: z.string().describe('The key of the store for cartAPI.'),
 })
 
-const userKey = record<Store>('UserKey')({
-  UserKey: z.string().describe('The new key of the store for cartAPI.'),
-})
+const userKey = record<Store>('UserKey')({ UserKey: z.string().describe('The new key of the store for cartAPI.') })
 
 const paymentMethod = record<Code>('PaymentMethod')({
   PaymentMethodID: [

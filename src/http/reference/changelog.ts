@@ -19,13 +19,8 @@ export function readChangelog(text: string) {
     const parts = section.slice(heading.length).split(/^### /m)
     const [own = ''] = parts.filter((part) => part.startsWith(FOR_PROGRAMS))
     const others = parts.filter((part) => part !== own).join('### ')
-    return {
-      id: slugOf(`version ${version}`),
-      version,
-      day,
-      changes: changesIn(own.slice(FOR_PROGRAMS.length)),
-      others,
-    }
+    const changes = changesIn(own.slice(FOR_PROGRAMS.length))
+    return { id: slugOf(`version ${version}`), version, day, changes, others }
   })
 }
 

@@ -212,11 +212,8 @@ function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
   const found: Entry[] = []
   const known = new Set<string>()
   const ordered = operations.toSorted((one, other) => distance(one) - distance(other))
-  const add = (
-    of: DescribedOperation,
-    part: string,
-    described?: Pick<DescribedOperation['answers'][0], 'record' | 'rows'> | null,
-  ) => {
+  type Described = Pick<DescribedOperation['answers'][0], 'record' | 'rows'>
+  const add = (of: DescribedOperation, part: string, described?: Described | null) => {
     for (const { path, type, description } of described?.rows ?? []) {
       const key = `${described?.record || of.address} ${path}`
       const text = plain(`${type}. ${description}`)

@@ -144,6 +144,7 @@ function parameterOf(parameter: Parameter, resolve: Resolve) {
 
 type ParameterRow = ReturnType<typeof parameterOf>
 type RowsFor = (schema: JsonSchema) => readonly Row[]
+type Followed = <T extends object>(value: T | Ref) => T
 
 function bodyOf(
   { required, description = '', content }: NonNullable<Operation['requestBody']>,
@@ -204,11 +205,7 @@ function partsOf(fields: Example['fields']): string[] {
   return fields.map(([name, value]) => `-F ${quoted(`${name}=${value}`)}`)
 }
 
-function answersOf(
-  responses: Operation['responses'],
-  followed: <T extends object>(value: T | Ref) => T,
-  rowsFor: RowsFor,
-) {
+function answersOf(responses: Operation['responses'], followed: Followed, rowsFor: RowsFor) {
   const all = Object.entries(responses).map(([status, response]) => {
     const { description, headers = {}, content = {} } = followed<Response>(response)
     const [media] = Object.values(content)

@@ -113,10 +113,7 @@ export function describeReference(): ApiPart {
           'showDescription',
           'This reference, as OpenAPI 3.1',
           'For generators of clients and other tools. It changes only with the program.',
-          {
-            200: found('The document.', 'application/json', { type: 'object' }),
-            304: unmodified,
-          },
+          { 200: found('The document.', 'application/json', { type: 'object' }), 304: unmodified },
         ),
       },
       '/docs': {

@@ -84,12 +84,8 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
     return `one of the records ${variants.map(nameIn).join(', ')}`
   }
   const [one, list] = variants
-  if (
-    one &&
-    variants.length === 2 &&
-    isSchema(list?.items) &&
-    typeInWords(list.items, resolve) === typeInWords(one, resolve)
-  ) {
+  const item = variants.length === 2 ? list?.items : undefined
+  if (one && list && isSchema(item) && typeInWords(item, resolve) === typeInWords(one, resolve)) {
     return `${typeInWords(one, resolve)}; or a list of such${between(list.minItems, list.maxItems, 'items')}${given}`
   }
   if (variants.length > 0) {

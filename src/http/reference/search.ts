@@ -127,13 +127,8 @@ function isAbout({ entry, title, spaced }: Indexed, { word, others }: Term): boo
 /** Whether the words of `createOrder` or their synonyms are those of `placeOrder`. */
 function isNamed(id: string, terms: readonly Term[]): boolean {
   const names = id.split(' ')
-  return (
-    names.length === terms.length &&
-    terms.every(({ word, others }, index) => {
-      const name = names[index] ?? ''
-      return word === name || others.includes(name)
-    })
-  )
+  const isWord = ({ word, others }: Term, name = '') => word === name || others.includes(name)
+  return names.length === terms.length && terms.every((term, index) => isWord(term, names[index]))
 }
 
 /** 0: it is not there at all. */

@@ -109,17 +109,12 @@ export function allowedMethods(operations: Operations): string {
 }
 
 function credentialsOf({ headers }: FastifyRequest): Credentials {
-  const headerOf = (name: string) => {
-    const sent = headers[name]?.toString()
-    return sent?.includes(',') ? once(sent) : sent?.trim()
+  const sent = (name: string) => {
+    const text = headers[name]?.toString()
+    return text?.includes(',') ? once(text) : text?.trim()
   }
   const { authorization } = headers
-  return {
-    secureUrl: headerOf('secureurl'),
-    privateKey: headerOf('privatekey'),
-    token: headerOf('token'),
-    authorization,
-  }
+  return { secureUrl: sent('secureurl'), privateKey: sent('privatekey'), token: sent('token'), authorization }
 }
 
 /** Node joins the values of a header that is sent several times. A proxy may add one that the program sends as well. */

@@ -51,12 +51,9 @@ export function answerFailure(baseUrl: string) {
   }
 }
 
+const noType = 'Unsupported media type: Content-Type is not one'
 const wordings = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'unsupported-media-type',
-    'Unsupported media type: Content-Type is not one',
-    { field: 'Content-Type' },
-  ],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', noType, { field: 'Content-Type' }],
 } as const
 
 /** The first refusal, also one that the answer has beside what was done. Code null: nothing was refused. */

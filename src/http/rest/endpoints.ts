@@ -42,12 +42,8 @@ export function endpointsOf(resource: Resource): Endpoint[] {
     if (sub.kind === 'projected' || sub.kind === 'computed') return projectedEndpoints(resource, name, sub)
     return [relatedEndpoint(resource, name, sub)]
   })
-  return [
-    ...recordEndpoints(resource),
-    ...below,
-    ...(resource.endpoints?.() ?? []),
-    ...furtherEndpointsOf(resource),
-  ].flatMap(withCount)
+  const own = [...(resource.endpoints?.() ?? []), ...furtherEndpointsOf(resource)]
+  return [...recordEndpoints(resource), ...below, ...own].flatMap(withCount)
 }
 
 /** A list with filters has the number of its records at `{address}/Count`. The one of a single record needs none. */
@@ -210,11 +206,8 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
   const privileges = [resource.privilege]
   const path = `/:id/${name}`
   const params = idOf(resource)
-  const operations = {
-    GET: listing(listed, ({ caller, id, query }) => listItems(caller, resource, list, id, query)),
-    POST: add,
-    PUT: update(true),
-  }
+  const GET = listing(listed, ({ caller, id, query }) => listItems(caller, resource, list, id, query))
+  const operations = { GET, POST: add, PUT: update(true) }
   const collection = { path, params, privileges, operations: allowed(methods, operations) }
   if (!methods.includes('PUT')) return [collection]
   // A text is a code chosen by the caller. 0 may be the key of an order's only shipment.

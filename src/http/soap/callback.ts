@@ -19,10 +19,7 @@ export function createPostBack(outbound: Pick<Outbound, 'send' | 'addressFault'>
   /** The store of each post under way. */
   const posts: number[] = []
 
-  return async (
-    { url, storeId }: { url: string; storeId: number },
-    work: () => Promise<SoapAnswer>,
-  ): Promise<SoapAnswer> => {
+  return async ({ url, storeId }: { url: string; storeId: number }, work: () => Promise<SoapAnswer>) => {
     if (url.length > URL_LENGTH_MAX) throw failed(`callBackURL is longer than ${URL_LENGTH_MAX} characters`)
     const fault = outbound.addressFault(url)
     if (fault !== null) throw failed(`callBackURL ${fault}`)

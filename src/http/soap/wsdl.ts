@@ -34,18 +34,16 @@ export async function readPorts(text: string): Promise<Readonly<Record<SoapVersi
     if (any === undefined) throw new Error(`The WSDL has no operation of SOAP ${version}`)
     const write = writerOf(schemas, version)
     const described = operations.map(([name, operation]) => ({ name, operation, ...operation.describe(definitions) }))
+    const answers = described.map(({ name, output: { body } }) => {
+      return [name, write(body, { [body.elements[0]?.qname.name ?? '']: 'content' })] as const
+    })
     return {
       operations: described.map(({ name, operation, input }) => ({
         name,
         documentation: operation.operation.children.find(({ name }) => name === 'documentation')?.$value ?? '',
         parameters: input.body.elements.map(({ qname, type }) => ({ name: qname.name, type: type?.name ?? '' })),
       })),
-      answers: Object.fromEntries(
-        described.map(({ name, output: { body } }) => [
-          name,
-          write(body, { [body.elements[0]?.qname.name ?? '']: 'content' }),
-        ]),
-      ),
+      answers: Object.fromEntries(answers),
       faults: writeFaults(version, (value) => write(faultOf(any), value)),
     }
   }

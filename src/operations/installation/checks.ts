@@ -180,11 +180,7 @@ export const checks: readonly Check[] = [
        UNION ALL SELECT "id", 'The next credit note', "nextCreditNoteNumber", 0 FROM "Store"`,
     ),
   },
-  {
-    name: 'foreign-keys',
-    rule: 'What every foreign key refers to exists',
-    sql: brokenForeignKeys,
-  },
+  { name: 'foreign-keys', rule: 'What every foreign key refers to exists', sql: brokenForeignKeys },
   {
     name: 'stores',
     rule: 'The store of each record exists',

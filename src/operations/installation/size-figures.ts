@@ -4,19 +4,14 @@ import { Prisma } from '../../foundation/database/generated/client.ts'
 
 /** Those of the data model, so that the labels are bounded whatever else the database holds. */
 const tables = Object.keys(Prisma.ModelName)
+const labelNames = ['table']
 
 /** The room that the database and its tables take. PostgreSQL asks the file system; it reads no rows. */
 export const sizeFigures: DatabaseFigures = {
   gauges: {
     database_size_bytes: { help: 'Disk space of the database, without the write-ahead log' },
-    database_table_size_bytes: {
-      help: 'Disk space of the table, with its indexes and long values',
-      labelNames: ['table'],
-    },
-    database_table_rows: {
-      help: "Rows of the table, as PostgreSQL's last ANALYZE estimated them",
-      labelNames: ['table'],
-    },
+    database_table_size_bytes: { help: 'Disk space of the table, with its indexes and long values', labelNames },
+    database_table_rows: { help: "Rows of the table, as PostgreSQL's last ANALYZE estimated them", labelNames },
   },
   ask: async (tx, show) => {
     const [database] = await queryRows<{ bytes: number }>(tx)`

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { OwnId } from '../../access/applications/own/own-applications.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
+import type { PageBefore } from '../../foundation/database/client.ts'
 import { type DataServices, type Db, inTransaction, type JoiningServices } from '../../foundation/database/client.ts'
 import type { Inbox, InboxMessage } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -204,11 +205,7 @@ function lastDay({ now }: Pick<DataServices, 'now'>) {
 }
 
 /** Lists the messages of the last day in an inbox, the newest first, from before the one with the id `before`. */
-export async function listMessages(
-  services: DataServices,
-  inbox: Inbox,
-  { limit, before }: { limit: number; before?: number | undefined },
-): Promise<ShownMessage[]> {
+export async function listMessages(services: DataServices, inbox: Inbox, { limit, before }: PageBefore) {
   const rows = await services.db.inboxMessage.findMany({
     where: { inboxId: inbox.id, at: lastDay(services), ...(before !== undefined && { id: { lt: before } }) },
     orderBy: { id: 'desc' },

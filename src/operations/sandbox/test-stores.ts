@@ -10,6 +10,7 @@ import { operatorCaller } from '../../access/stores/caller-store.ts'
 import { type CreateStore, createUnownedStore } from '../../access/stores/create-store.ts'
 import { storeMembers } from '../../access/stores/store-input.ts'
 import { userKeyColumns } from '../../access/stores/stores.ts'
+import type { SealingServices } from '../../foundation/database/client.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import type { Prisma, TestChange } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
@@ -57,9 +58,7 @@ export const newTestStore = namedObject({
 const kinds = `must be one of ${changeKindNames.join(', ')}`
 
 /** The body of `POST /developers/test-stores/{id}/changes`. */
-export const newChange = namedObject({
-  Kind: z.enum(changeKindNames, kinds).describe('What is to happen, once.'),
-})
+export const newChange = namedObject({ Kind: z.enum(changeKindNames, kinds).describe('What is to happen, once.') })
 
 const applicationId = 'must be the id of one of your applications'
 
@@ -182,12 +181,7 @@ async function addOwner(tx: Transaction, now: () => Date, storeId: number, { ide
  * Throws a test store away and opens another one in its place: with its name, address, currency, time zone and key for cartAPI, and
  * the applications that it had let in, whose tokens go on working. Throws as `makeTestStore`, and while its records are being made (409).
  */
-export async function resetTestStore(
-  services: TestStoreServices,
-  maker: Maker,
-  id: number,
-  actor: Actor,
-): Promise<OwnTestStore> {
+export async function resetTestStore(services: TestStoreServices, maker: Maker, id: number, actor: Actor) {
   const { secrets, now, testStores } = services
   await requireTestStores(services)
   const own = { developerId: maker.id, id }
@@ -240,11 +234,7 @@ export async function throwAway(services: TestStoreServices, own: OwnId, actor: 
 }
 
 /** Ends everything by which somebody gets into the store, and has its rows deleted. Call it in `changeAccess`. */
-export async function end(
-  tx: Transaction,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
-  storeId: number,
-): Promise<void> {
+export async function end(tx: Transaction, { secrets, now }: SealingServices, storeId: number): Promise<void> {
   const where = { storeId }
   await tx.testStore.update({ where, data: { state: 'ending', endedAt: now() } })
   await tx.storeHost.deleteMany({ where })

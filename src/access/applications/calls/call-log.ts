@@ -296,7 +296,7 @@ export type LoggedCall = Awaited<ReturnType<typeof newest>>[number]
  * Returns a subscription's newest calls and refusals, `limit` (at most 100) of each, perhaps without the last 2 s. `body`: null where
  * none was kept.
  */
-export async function lastCalls(services: LogServices, of: { subscriptionId: number; limit: number }) {
+export async function lastCalls(services: LogServices, of: Wanted) {
   return { calls: await newest(services, of, answered), refusals: await newest(services, of, refused) }
 }
 
@@ -306,7 +306,7 @@ export const LISTED_MAX = 2 * KEPT_MAX
 /** Returns a subscription's newest calls and refusals together, the newest first, or the refusals alone; at most 200. */
 export async function newestCalls(
   services: LogServices,
-  { subscriptionId, limit, onlyRefused }: { subscriptionId: number; limit: number; onlyRefused: boolean },
+  { subscriptionId, limit, onlyRefused }: Wanted & { onlyRefused: boolean },
 ): Promise<LoggedCall[]> {
   if (onlyRefused) return newest(services, { subscriptionId, limit }, refused)
   const { calls, refusals } = await lastCalls(services, { subscriptionId, limit })
@@ -317,15 +317,13 @@ export async function newestCalls(
 
 type LogServices = Pick<Caller, 'db' | 'now'>
 
+type Wanted = { readonly subscriptionId: number; readonly limit: number }
+
 const unfound: Prisma.ApiCallWhereInput = { status: NOTHING_THERE, method: { in: READING } }
 const answered: Prisma.ApiCallWhereInput = { OR: [{ status: { lt: REFUSED_FROM } }, unfound] }
 const refused: Prisma.ApiCallWhereInput = { status: { gte: REFUSED_FROM }, NOT: unfound }
 
-async function newest(
-  { db, now }: LogServices,
-  { subscriptionId, limit }: { subscriptionId: number; limit: number },
-  where: Prisma.ApiCallWhereInput,
-) {
+async function newest({ db, now }: LogServices, { subscriptionId, limit }: Wanted, where: Prisma.ApiCallWhereInput) {
   const rows = await db.apiCall.findMany({
     where: { subscriptionId, ...where },
     omit: { subscriptionId: true },

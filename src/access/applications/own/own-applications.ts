@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { SealingServices } from '../../../foundation/database/client.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import type { Prisma } from '../../../foundation/database/generated/client.ts'
 import { FORMER_SECRET_MS, newSigningSecret } from '../../../foundation/outbound/standard-webhooks.ts'
@@ -12,7 +13,8 @@ import type { RateLimit } from '../../stores/rate-limit.ts'
 import { applicationOf, changedFields, newApplicationColumns, settingsColumns } from '../applications.ts'
 import { tellOfDeprecation } from '../deprecations.ts'
 import type { Throttle } from '../limits/throttle.ts'
-import { type keyRotation, replacedAlready, replacedInput, replacePrivateKey } from '../private-keys.ts'
+import type { KeyRotation } from '../private-keys.ts'
+import { replacedAlready, replacedInput, replacePrivateKey } from '../private-keys.ts'
 import { type AddressRules, applicationName, type SettingsRules, settingsInput } from '../settings-input.ts'
 import { type CallbackServices, newMessageId, sendCallback } from '../subscriptions/callback.ts'
 
@@ -122,7 +124,7 @@ async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
 /** An application of a developer, as its owner sees it. */
 export type OwnApplication = ReturnType<typeof ownApplicationOf>
 
-function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'secrets' | 'now'>) {
+function ownApplicationOf(row: OwnRow, { secrets, now }: SealingServices) {
   const { callbackSecretRotatedAt: rotatedAt } = row
   return {
     ...applicationOf(row, secrets),
@@ -177,12 +179,7 @@ export async function deleteOwnApplication(services: AccessServices, own: OwnId,
 }
 
 /** Replaces an application's private key as `replacePrivateKey` does. */
-export async function rotatePrivateKey(
-  services: AccessServices,
-  own: OwnId,
-  given: z.output<typeof keyRotation>,
-  actor: Actor,
-): Promise<OwnApplication> {
+export async function rotatePrivateKey(services: AccessServices, own: OwnId, given: KeyRotation, actor: Actor) {
   return changeAccess(services, async (tx) => {
     await replacePrivateKey(tx, services, { former: await lockOwnRow(tx, own), given, actor })
     return ownApplicationOf(await findOwnRow(tx, own), services)

@@ -7,6 +7,8 @@ import { findOwnApplication, type OwnId } from './own-applications.ts'
 
 // The stores that use a developer's application, and what its calls to them were answered.
 
+type PageAfter = { readonly limit: number; readonly after: number }
+
 /** A store that uses an application, as the application's owner sees it. Its `id` is the subscription's. */
 export type UsingStore = Awaited<ReturnType<typeof usingStores>>[number]
 
@@ -14,11 +16,7 @@ export type UsingStore = Awaited<ReturnType<typeof usingStores>>[number]
  * Lists the stores that use an application, with the last refusal of each: `limit` stores after the subscription `after` (0: from
  * the first). `next` is the `after` of the next page; null: this is the last page. Throws for an application of others (404).
  */
-export async function listUsingStores(
-  services: DataServices,
-  own: OwnId,
-  { limit, after }: { limit: number; after: number },
-) {
+export async function listUsingStores(services: DataServices, own: OwnId, { limit, after }: PageAfter) {
   const application = await findOwnApplication(services, own)
   const stores = await usingStores(services, own, { limit: limit + 1, after })
   const next = stores.length > limit ? (stores[limit - 1]?.id ?? null) : null
@@ -51,11 +49,7 @@ type Row = Pick<Subscription, 'id' | 'tokenSealed' | 'keepsBodies' | 'lastUsedAt
     readonly lastRefusal: (Pick<ApiCall, 'method' | 'path' | 'status' | 'message'> & { readonly at: string }) | null
   }
 
-async function usingStores(
-  { db, secrets }: DataServices,
-  { id }: OwnId,
-  { limit, after }: { limit: number; after: number },
-) {
+async function usingStores({ db, secrets }: DataServices, { id }: OwnId, { limit, after }: PageAfter) {
   const rows = await queryRows<Row>(db)`
     SELECT s."id", t."name", t."secureUrl", s."tokenSealed", s."privileges", s."keepsBodies", s."lastUsedAt", s."createdAt",
         c."lastRefusal"

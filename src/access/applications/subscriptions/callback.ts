@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DateTime } from 'luxon'
-import type { DataServices } from '../../../foundation/database/client.ts'
+import type { SealingServices } from '../../../foundation/database/client.ts'
 import type { Application } from '../../../foundation/database/generated/client.ts'
 import { type Outbound, textOf } from '../../../foundation/outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../../../foundation/outbound/standard-webhooks.ts'
@@ -8,11 +8,12 @@ import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../../../foundation
 /** Contract §6: a store is about to subscribe or unsubscribe. */
 export type CallbackAction = 'AUTHORIZE' | 'REMOVE'
 
-export type CallbackServices = Pick<DataServices, 'secrets' | 'now'> & { outbound: Outbound }
+export type CallbackServices = SealingServices & { outbound: Outbound }
 
 /** The time limit of a callback, from the DNS lookup to the last byte of the response. */
 export const CALLBACK_MS = 10_000
 const CONNECT_MS = 3_000
+const JSON_TYPE = 'application/json'
 const ANSWER_BYTES_MAX = 65_536
 const BODY_KEPT_LENGTH_MAX = 4_096
 const POST_BACK_URL_LENGTH_MAX = 2_000
@@ -80,11 +81,7 @@ export async function postCallback(
   const answer = await outbound.send({
     url,
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      ...signedHeaders(keys, messageId, at, body),
-    },
+    headers: { 'content-type': JSON_TYPE, accept: JSON_TYPE, ...signedHeaders(keys, messageId, at, body) },
     body,
     connectMs: CONNECT_MS,
     totalMs: CALLBACK_MS,

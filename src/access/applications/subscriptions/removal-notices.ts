@@ -1,3 +1,4 @@
+import type { SealingServices } from '../../../foundation/database/client.ts'
 import { type DataServices, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import type { Application, RemovalNotice } from '../../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../../foundation/database/leases.ts'
@@ -18,7 +19,7 @@ const EVERY_MS = 5_000
  */
 export async function addRemovalNotice(
   tx: Transaction,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  { secrets, now }: SealingServices,
   given: Pick<RemovalNotice, 'storeId' | 'applicationId' | 'url' | 'messageId' | 'reason'> & { body: string },
 ): Promise<void> {
   const { body, ...notice } = given
@@ -30,7 +31,7 @@ export async function addRemovalNotice(
 }
 
 /** Returns what stores a REMOVE for every application that a store uses and that has a CallBackURL; call it once the subscriptions are ended. */
-export async function removalsOf(tx: Transaction, services: Pick<DataServices, 'secrets' | 'now'>, storeId: number) {
+export async function removalsOf(tx: Transaction, services: SealingServices, storeId: number) {
   const { secrets, now } = services
   const where = { storeId, application: { openToMerchants: true, callbackUrl: { not: null } } }
   const include = { application: true, store: { select: { secureUrl: true } } } as const
@@ -53,10 +54,7 @@ export type RemovalNoticeServices = DataServices &
  * subscribes to it again, or the last attempt fails; and the REDACT callbacks of erasures (redactions.ts), until the application answers
  * 200 or the last attempt fails. Any number of processes may run this on one database.
  */
-export function createRemovalNotices(
-  services: RemovalNoticeServices,
-  { everyMs = EVERY_MS }: { everyMs?: number } = {},
-) {
+export function createRemovalNotices(services: RemovalNoticeServices, { everyMs = EVERY_MS } = {}) {
   const { db, now, log } = services
   // One of each application, because an erasure by rule may have left thousands for one that does not answer.
   const isFirst = () => sql`"id" IN (

@@ -16,7 +16,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { generateKey, type Secrets } from '../../../foundation/values/secrets.ts'
 import { aboutApplication } from '../../audit/audit.ts'
 import { noSuchStore, storeById } from '../../stores/caller-store.ts'
-import { findOAuthClient, type OAuthClient } from '../tokens/oauth-clients.ts'
+import { findOAuthClient } from '../tokens/oauth-clients.ts'
 import type { Pair } from './handshakes.ts'
 
 // Stores, lists and returns subscriptions. subscriptions.ts decides who may create or end one.
@@ -75,10 +75,7 @@ export async function addSubscription(
 }
 
 /** Returns the application for the consent page. Throws for an unknown public key (400). */
-export async function findApplicationToSubscribe(
-  { db }: Pick<JoiningServices, 'db'>,
-  publicKey: string,
-): Promise<OAuthClient> {
+export async function findApplicationToSubscribe({ db }: Pick<JoiningServices, 'db'>, publicKey: string) {
   const application = await findOAuthClient(db, publicKey)
   if (!application) throw noSuchPublicKey()
   return application

@@ -136,11 +136,7 @@ export function subscribe(services: Subscribing, request: SubscribeRequest): Pro
 }
 
 /** Throws for a token that is not that of the existing subscription, or that a new one cannot have. */
-async function requireUsable(
-  { db, secrets }: Subscribing,
-  token: string,
-  existing: { tokenHash: string } | undefined,
-): Promise<void> {
+async function requireUsable({ db, secrets }: Subscribing, token: string, existing: { tokenHash: string } | undefined) {
   // Before anything is claimed. The transaction that stores it looks again.
   if (!existing) return inTransaction(db, (tx) => requireFreeKeys(tx, secrets, { Token: token }))
   if (isOneOf(existing.tokenHash, secrets.lookups(token))) return

@@ -19,10 +19,7 @@ interface ByStore {
  * Sets whether the bodies of refused requests are kept for the application's developer and the store. Once this resolves with false,
  * none is stored any more, whatever other processes still have in memory.
  */
-export async function keepBodies(
-  services: AccessServices,
-  { isKept, ...by }: ByStore & { readonly isKept: boolean },
-): Promise<void> {
+export async function keepBodies(services: AccessServices, { isKept, ...by }: ByStore & { readonly isKept: boolean }) {
   const action = isKept ? 'subscription.bodies-kept' : 'subscription.bodies-deleted'
   await changeAccess(services, async (tx) => {
     // Waits for the log of calls, which writes bodies under this lock.

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { SealingServices } from '../../../foundation/database/client.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import type { AuthorizationCode } from '../../../foundation/database/generated/client.ts'
 import { databaseError } from '../../../foundation/database/outage.ts'
@@ -201,12 +202,7 @@ async function issueGrant(
   return expiring(tx, userId, token, { token: refreshToken, expiresInSeconds: EXPIRES_IN_SECONDS })
 }
 
-async function expiring(
-  tx: Transaction,
-  userId: number,
-  token: string,
-  refresh: Omit<Refreshing, 'storeUrl'>,
-): Promise<IssuedToken> {
+async function expiring(tx: Transaction, userId: number, token: string, refresh: Omit<Refreshing, 'storeUrl'>) {
   const { store } = await tx.storeUser.findUniqueOrThrow({ where: { id: userId }, select: { store: true } })
   return { token, userId, refresh: { ...refresh, storeUrl: store.secureUrl } }
 }
@@ -214,11 +210,7 @@ async function expiring(
 type TokenOrigin = { readonly subscriptionId: number } & ({ readonly codeHash: string } | { readonly grantId: number })
 
 /** Stores a new access token, which expires if it is of a grant. */
-async function issueToken(
-  tx: Transaction,
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
-  origin: TokenOrigin,
-): Promise<string> {
+async function issueToken(tx: Transaction, { secrets, now }: SealingServices, origin: TokenOrigin): Promise<string> {
   const token = generateKey()
   const createdAt = now()
   const expiresAt = 'grantId' in origin ? new Date(createdAt.getTime() + EXPIRES_IN_SECONDS * 1_000) : null
@@ -232,14 +224,10 @@ async function issueToken(
   return token
 }
 
-function refreshColumns({ secrets, now }: Pick<DataServices, 'secrets' | 'now'>, refreshToken: string) {
+function refreshColumns({ secrets, now }: SealingServices, refreshToken: string) {
   const refreshedAt = now()
-  return {
-    tokenHash: secrets.lookup(refreshToken),
-    tokenSealed: secrets.seal(refreshToken),
-    refreshedAt,
-    expiresAt: new Date(refreshedAt.getTime() + GRANT_MS),
-  }
+  const expiresAt = new Date(refreshedAt.getTime() + GRANT_MS)
+  return { tokenHash: secrets.lookup(refreshToken), tokenSealed: secrets.seal(refreshToken), refreshedAt, expiresAt }
 }
 
 /** The name of the grant, and a secret. */
@@ -278,12 +266,7 @@ export async function refreshAccess(services: AccessServices, refresh: Refresh):
 }
 
 /** Returns the tokens, `former` for a refresh token that was used before, or what is wrong. */
-async function refreshGrant(
-  tx: Transaction,
-  services: AccessServices,
-  id: number,
-  { refreshToken }: Refresh,
-): Promise<IssuedToken | string> {
+async function refreshGrant(tx: Transaction, services: AccessServices, id: number, { refreshToken }: Refresh) {
   const { secrets, now } = services
   // Requests with tokens of the grant come one after the other.
   await tx.$queryRaw`SELECT 1 FROM "AccessGrant" WHERE "id" = ${id} FOR NO KEY UPDATE`

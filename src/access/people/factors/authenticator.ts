@@ -1,6 +1,5 @@
 import { generateSecret, generateURI, verifySync } from 'otplib'
-import type { Transaction } from '../../../foundation/database/client.ts'
-import type { Secrets } from '../../../foundation/values/secrets.ts'
+import type { SealingServices, Transaction } from '../../../foundation/database/client.ts'
 
 // Time-based one-time passwords (RFC 6238, with its defaults: SHA-1, six digits, a period of 30 s).
 
@@ -33,12 +32,7 @@ export function periodOf(key: string, typed: string, at: Date): number | null {
  * Uses a code of the identity's authenticator app. False: it is wrong, or it or a later one was used before. Of concurrent calls with
  * one code, one gets true.
  */
-export async function useTotp(
-  tx: Transaction,
-  { secrets, now }: { secrets: Secrets; now: () => Date },
-  identityId: number,
-  code: string,
-): Promise<boolean> {
+export async function useTotp(tx: Transaction, { secrets, now }: SealingServices, identityId: number, code: string) {
   const where = { id: identityId, totpSince: { not: null } }
   const row = await tx.identity.findFirst({ where, select: { totpSealed: true } })
   const period = row?.totpSealed ? periodOf(secrets.open(row.totpSealed), code, now()) : null

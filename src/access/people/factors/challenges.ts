@@ -1,4 +1,4 @@
-import type { DataServices, Db, Transaction } from '../../../foundation/database/client.ts'
+import type { Db, SealingServices, Transaction } from '../../../foundation/database/client.ts'
 import { newToken } from '../links.ts'
 import type { AccountKind } from '../sessions.ts'
 
@@ -20,26 +20,18 @@ export interface NewChallenge {
   readonly passwords?: readonly string[]
 }
 
-type ChallengeServices = Pick<DataServices, 'secrets' | 'now'> & { readonly db: Db | Transaction }
+type ChallengeServices = SealingServices & { readonly db: Db | Transaction }
 
 /** Stores a challenge and returns its token, which is also what a device signs. */
 export async function insertChallenge(
   db: Db | Transaction,
-  services: Pick<DataServices, 'secrets' | 'now'>,
+  services: SealingServices,
   { purpose, kind, identityId, accountIds = [], passwords = [] }: NewChallenge,
 ): Promise<string> {
   const { token, ...stored } = newToken(services, lives[purpose] * 60_000)
-  await db.challenge.create({
-    data: {
-      ...stored,
-      purpose,
-      identityId,
-      accountKind: kind,
-      accountIds: [...accountIds],
-      passwords: [...passwords],
-      challenge: purpose === 'second-factor' ? '' : token,
-    },
-  })
+  const found = { identityId, accountKind: kind, accountIds: [...accountIds], passwords: [...passwords] }
+  const challenge = purpose === 'second-factor' ? '' : token
+  await db.challenge.create({ data: { ...stored, ...found, purpose, challenge } })
   return token
 }
 
@@ -57,6 +49,6 @@ export async function useChallenge(services: ChallengeServices, asked: Asked) {
   return count > 0 ? found : null
 }
 
-function whereOf({ secrets, now }: Pick<DataServices, 'secrets' | 'now'>, { token, purpose, kind }: Asked) {
+function whereOf({ secrets, now }: SealingServices, { token, purpose, kind }: Asked) {
   return { tokenHash: { in: secrets.lookups(token) }, purpose, accountKind: kind, expiresAt: { gt: now() } }
 }

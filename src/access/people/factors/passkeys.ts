@@ -33,6 +33,8 @@ const TIMEOUT_MS = 300_000
 /** Ed25519, ES256 and RS256, which are all that devices make. The library's further ones are experimental in Node. */
 const ALGORITHMS = [-8, -7, -257]
 
+type Owner = { readonly kind: AccountKind; readonly identityId: number }
+
 /** Who is asked for a passkey, and what for. `identityId` null: nobody knows yet who signs in. */
 export type Asking = Pick<NewChallenge, 'kind' | 'identityId'> & {
   readonly purpose: Exclude<Purpose, 'second-factor' | 'passkey-new'>
@@ -61,10 +63,8 @@ export async function passkeyRequest(services: PasskeyServices, { purpose, kind,
 }
 
 /** Makes what a browser needs to create a passkey (PublicKeyCredentialCreationOptionsJSON). It works once, for five minutes. */
-export async function passkeyCreation(
-  services: PasskeyServices,
-  { kind, identityId, email }: { kind: AccountKind; identityId: number; email: string },
-) {
+export async function passkeyCreation(services: PasskeyServices, owner: Owner & { readonly email: string }) {
+  const { kind, identityId, email } = owner
   const { rpID } = partyOf(services)
   const known = await credentialsOf(services, identityId)
   const challenge = await insertChallenge(services.db, services, { purpose: 'passkey-new', kind, identityId })
@@ -85,11 +85,8 @@ export async function passkeyCreation(
 }
 
 async function credentialsOf({ db }: PasskeyServices, identityId: number) {
-  const rows = await db.passkey.findMany({
-    where: { identityId },
-    select: { credentialId: true, transports: true },
-    orderBy: { id: 'asc' },
-  })
+  const select = { credentialId: true, transports: true } as const
+  const rows = await db.passkey.findMany({ where: { identityId }, select, orderBy: { id: 'asc' } })
   return rows.map(({ credentialId, transports }) => ({ id: credentialId, transports }))
 }
 
@@ -154,9 +151,7 @@ export async function verifyPasskey(services: PasskeyServices, asking: Asking, s
       counter: Number(passkey.counter),
       transports: passkey.transports,
     },
-  }).catch((error: unknown) => {
-    throw notAccepted(String(error))
-  })
+  }).catch(refuse)
   if (!verified) throw notAccepted('wrong signature')
   return { id: passkey.id, identityId: passkey.identityId, newCounter: authenticationInfo.newCounter }
 }
@@ -175,11 +170,7 @@ const TRANSPORTS_MAX = 10
 const TRANSPORT_LENGTH_MAX = 20
 
 /** Verifies what a browser made for `passkeyCreation`, and returns it as it is stored. Throws (401) for what does not fit. */
-export async function verifyNewPasskey(
-  services: PasskeyServices,
-  { kind, identityId }: { kind: AccountKind; identityId: number },
-  sent: unknown,
-) {
+export async function verifyNewPasskey(services: PasskeyServices, { kind, identityId }: Owner, sent: unknown) {
   const { credential, expected } = await readCredential(services, { purpose: 'passkey-new', kind, identityId }, sent)
   const { verifyRegistrationResponse } = await webauthn()
   const { registrationInfo } = await verifyRegistrationResponse({
@@ -187,13 +178,15 @@ export async function verifyNewPasskey(
     ...expected,
     requireUserVerification: false,
     supportedAlgorithmIDs: ALGORITHMS,
-  }).catch((error: unknown) => {
-    throw notAccepted(String(error))
-  })
+  }).catch(refuse)
   if (!registrationInfo) throw notAccepted('not verified')
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential
   const known = transports.filter((each) => typeof each === 'string' && each.length <= TRANSPORT_LENGTH_MAX)
   return { credentialId: id, publicKey: new Uint8Array(publicKey), counter, transports: known.slice(0, TRANSPORTS_MAX) }
+}
+
+function refuse(error: unknown): never {
+  throw notAccepted(String(error))
 }
 
 function notAccepted(logDetail: string): StoreFailure {

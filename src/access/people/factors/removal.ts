@@ -86,18 +86,10 @@ async function recordInAllLogs(
   identityId: number,
   input: Pick<Parameters<typeof recordAudit>[2], 'actor' | 'action' | 'details'>,
 ): Promise<void> {
-  const identity = await tx.identity.findUniqueOrThrow({
-    where: { id: identityId },
-    select: {
-      email: true,
-      users: { select: { storeId: true }, orderBy: { id: 'asc' } },
-      developers: { select: { id: true } },
-    },
-  })
-  const owners = [
-    ...identity.users.map(({ storeId }) => ({ storeId })),
-    ...identity.developers.map(({ id: developerId }) => ({ developerId })),
-  ]
+  const users = { select: { storeId: true }, orderBy: { id: 'asc' } } as const
+  const select = { email: true, users, developers: { select: { id: true } } } as const
+  const identity = await tx.identity.findUniqueOrThrow({ where: { id: identityId }, select })
+  const owners = [...identity.users, ...identity.developers.map(({ id: developerId }) => ({ developerId }))]
   for (const owner of owners.length > 0 ? owners : [{}]) {
     await recordAudit(tx, now, { ...input, target: identity.email, ...owner })
   }

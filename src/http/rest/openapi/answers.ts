@@ -85,12 +85,7 @@ const { Allow: _, ...described } = headers
 export const describedHeaders: Readonly<Record<string, Header>> = described
 
 /** Headers of every answer to a request counted in the bucket. */
-export const bucketHeaders: readonly HeaderName[] = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'RateLimit-Policy',
-  'RateLimit',
-]
+export const bucketHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit-Policy', 'RateLimit'] as const
 
 /** Headers that every answer to an admitted request may have. */
 export const handlingHeaders: readonly HeaderName[] = ['Preference-Applied', 'X-Ignored']

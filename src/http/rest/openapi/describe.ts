@@ -56,22 +56,16 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
     const endpoints = endpointsOf(resource)
     for (const endpoint of endpoints) {
       const places = placesAt(resource, endpoints, endpoint)
-      paths[addressOf(resource, endpoint)] = Object.fromEntries(
-        places.map((place) => [place.method.toLowerCase(), describeOperation(sources, examples, place)]),
-      )
+      const described = places.map((place) => [place.method.toLowerCase(), describeOperation(sources, examples, place)])
+      paths[addressOf(resource, endpoint)] = Object.fromEntries(described)
     }
   }
   const webhooks = describeNotifications(sources)
   return {
     webhooks,
-    tags: servedResources.flatMap((resource) => [
-      tagOf(resource),
-      ...new Set(endpointsOf(resource).flatMap(({ tag }) => tag ?? [])),
-    ]),
+    tags: servedResources.flatMap(tagsOf),
     servicePaths: paths,
-    paths: {
-      '/records.xsd': { get: { ...recordSchemaRoute, parameters: [ref('parameters', 'ReadIfNoneMatch')] } },
-    },
+    paths: { '/records.xsd': { get: { ...recordSchemaRoute, parameters: [ref('parameters', 'ReadIfNoneMatch')] } } },
     components: {
       schemas: Object.fromEntries(schemas),
       responses: refusalResponses(),
@@ -95,13 +89,13 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
   }
 }
 
-function tagOf(resource: Resource) {
+function tagsOf(resource: Resource) {
   const { service, names, privilege, typeName, maxRecords, description: what, createdBy } = resource
   const [, ...aliases] = names
   const creation = createdBy === undefined ? '' : ` ${createdBy}.`
   const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
   const description = `${what}${creation} Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
-  return { name: service, description }
+  return [{ name: service, description }, ...new Set(endpointsOf(resource).flatMap(({ tag }) => tag ?? []))]
 }
 
 function keyHeader(name: string, description: string) {
@@ -160,10 +154,7 @@ function describeOperation(sources: RecordSources, examples: Examples, place: Pl
 const READ: readonly RefusalStatus[] = [400, 401, 403, 404, 429, 500, 503]
 const WRITE: readonly RefusalStatus[] = [400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 500, 503]
 
-function responsesOf(
-  sources: RecordSources,
-  { operation, endpoint, endpoints, method }: Place,
-): Operation['responses'] {
+function responsesOf(sources: RecordSources, { operation, endpoint, endpoints, method }: Place) {
   const { gives } = operation
   if (gives.kind === 'count') {
     const content = both(ref('schemas', 'CountOnly'), { TotalCount: 25 }, countToXml(25))
@@ -201,19 +192,11 @@ function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): O
       : { Key: 'Error', Value: key, Status: '400', Message: `${key} must be a whole number from 1 to 2147483647` }
   const results = (...shown: readonly ResultItem[]) =>
     both(ref('schemas', 'ArrayOfResponseInfo'), shown, resultsToXml(shown))
+  const each = `A result item for each record, \`Key\` being \`${key}\`.`
+  const some = 'Some of the records failed: a result item for each, in order.'
   return {
-    [change === 'created' ? 201 : 200]: success(
-      `A result item for each record, \`Key\` being \`${key}\`.`,
-      replayed,
-      results(done),
-    ),
-    ...(takes?.many && {
-      206: success(
-        'Some of the records failed: a result item for each, in order.',
-        ['X-Error-Code', ...replayed],
-        results(done, refused),
-      ),
-    }),
+    [change === 'created' ? 201 : 200]: success(each, replayed, results(done)),
+    ...(takes?.many && { 206: success(some, ['X-Error-Code', ...replayed], results(done, refused)) }),
     ...refusalRefs(isNew ? WRITE.filter((status) => status !== 404) : WRITE),
   }
 }
@@ -221,23 +204,15 @@ function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): O
 const items = { created, updated, deleted }
 
 function success(description: string, names: readonly HeaderName[], content?: Content): Response {
-  return {
-    description,
-    headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...handlingHeaders, ...names]),
-    ...(content && { content }),
-  }
+  const headers = headerRefs(['X-Request-Id', ...bucketHeaders, ...handlingHeaders, ...names])
+  return { description, headers, ...(content && { content }) }
 }
 
 /** The content of a request body: one record, or up to 100 in a list. */
 function takenContent(schemas: Schemas, { type, mode, many, takesPicture }: Taken, example: unknown): Content {
   const record = describeRecord(schemas, type, 'kind' in type ? 'item' : mode)
-  const list = {
-    type: 'array',
-    items: record,
-    minItems: 1,
-    maxItems: RECORDS_MAX,
-    xml: { name: `ArrayOf${type.typeName}`, wrapped: true },
-  }
+  const xml = { name: `ArrayOf${type.typeName}`, wrapped: true }
+  const list = { type: 'array', items: record, minItems: 1, maxItems: RECORDS_MAX, xml }
   const schema = many ? { oneOf: mode === 'create' ? [record, list] : [list, record] } : record
   return {
     'application/json': { schema, ...(example !== undefined && { example }) },

@@ -48,9 +48,7 @@ function eventOperation(sources: RecordSources, kind: EventKind): Operation {
     responses: {
       '2XX': { description: 'Ends the delivery, if it comes within 15 seconds. The body is ignored.' },
       410: { description: 'Ends the delivery, and disables the webhook.' },
-      default: {
-        description: `${repeated} \`Retry-After\` (seconds or a date) makes a wait longer, up to 24 hours.`,
-      },
+      default: { description: `${repeated} \`Retry-After\` (seconds or a date) makes a wait longer, up to 24 hours.` },
     },
   }
 }
@@ -127,11 +125,7 @@ const callbackTexts = {
 function callbackOperation(sources: ExampleSources, action: string, summary: string, description: string): Operation {
   const isRedaction = action === 'REDACT'
   const schema = ref('schemas', isRedaction ? 'Redaction' : 'Callback')
-  const example = {
-    ...(exampleOf(schema, sources) as object),
-    TimeStamp: '07-11-2026 10:44:08',
-    Action: action,
-  }
+  const example = { ...(exampleOf(schema, sources) as object), TimeStamp: '07-11-2026 10:44:08', Action: action }
   return {
     operationId: `receive${action.charAt(0)}${action.slice(1).toLowerCase()}`,
     summary,
@@ -140,12 +134,11 @@ function callbackOperation(sources: ExampleSources, action: string, summary: str
     security: [],
     parameters: signedHeaders('msg_0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'),
     requestBody: { required: true, content: { 'application/json': { schema, example } } },
-    responses: {
-      200: agreement,
-      default: { description: isRedaction ? repeated : 'Any other status refuses: nothing changes.' },
-    },
+    responses: { 200: agreement, default: { description: isRedaction ? repeated : refuses } },
   }
 }
+
+const refuses = 'Any other status refuses: nothing changes.'
 
 const agreement: Response = {
   description: 'Agrees, if it comes whole within 10 seconds and has at most 64 kB. The body may be empty.',

@@ -29,9 +29,7 @@ export interface ProcessServices {
   readonly isStopping?: () => boolean
 }
 
-const readinessQuery = z.object({
-  for: z.enum(['reads', 'changes'], 'must be reads or changes').default('changes'),
-})
+const readinessQuery = z.object({ for: z.enum(['reads', 'changes'], 'must be reads or changes').default('changes') })
 
 export function processRoutes(app: FastifyInstance, services: ProcessServices): void {
   const { databaseHealth, metrics, isStopping } = services
@@ -79,16 +77,16 @@ function hasOperatorKey({ headers }: FastifyRequest, services: ProcessServices):
   return given !== null && isOperatorKey(services, given)
 }
 
+const alive = closedObject({ status: { const: 'alive', description: 'The process answers.' } })
+const ready = closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } })
+const purposes = { enum: ['reads', 'changes'], default: 'changes' }
 const readiness: Operation = {
   ...openOperation(
     'isReady',
     'Whether requests can be answered',
     'Looks at the database, too: send requests only to processes that answer 200.',
     {
-      200: jsonAnswer(
-        'They can.',
-        closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
-      ),
+      200: jsonAnswer('They can.', ready),
       400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo'), errorCode),
       503: jsonAnswer(
         'They cannot.',
@@ -100,12 +98,7 @@ const readiness: Operation = {
       ),
     },
   ),
-  parameters: [
-    query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
-      enum: ['reads', 'changes'],
-      default: 'changes',
-    }),
-  ],
+  parameters: [query('for', '`reads`: also ready while the database answers only reads, as a standby does.', purposes)],
 }
 
 export function describeProcess(): ApiPart {
@@ -118,12 +111,7 @@ export function describeProcess(): ApiPart {
           'isAlive',
           'Whether the process is alive',
           'Looks at nothing but the process: start it anew when this does not answer.',
-          {
-            200: jsonAnswer(
-              'It is.',
-              closedObject({ status: { const: 'alive', description: 'The process answers.' } }),
-            ),
-          },
+          { 200: jsonAnswer('It is.', alive) },
         ),
       },
       '/readyz': { get: readiness },

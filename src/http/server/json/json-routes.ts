@@ -317,6 +317,7 @@ function describe(route: DescribedRoute, schemas: Schemas): Operation {
   const refused = refusalStatuses(route).map((status) => [status, ref('responses', `${group.tag}Refusal${status}`)])
   const parameters = parametersOf(route)
   const headersOf = (response: Response) => ({ ...response.headers, ...(takesKey(route) && replayed) })
+  const answered = answers.map(([status, { response }]) => [status, { ...response, headers: headersOf(response) }])
   return {
     operationId: id,
     summary,
@@ -329,10 +330,7 @@ function describe(route: DescribedRoute, schemas: Schemas): Operation {
     ],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
-    responses: Object.fromEntries([
-      ...answers.map(([status, { response }]) => [status, { ...response, headers: headersOf(response) }]),
-      ...refused,
-    ]),
+    responses: Object.fromEntries([...answered, ...refused]),
   }
 }
 

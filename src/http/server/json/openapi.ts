@@ -117,12 +117,9 @@ export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
 /** Of every refusal. */
 export const errorCode = { [ERROR_CODE]: ref('headers', ERROR_CODE) }
 
+const seconds = { type: 'integer', minimum: 1 }
 export const retryAfter = {
-  'Retry-After': {
-    description: 'Seconds to wait before retrying.',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
+  'Retry-After': { description: 'Seconds to wait before retrying.', required: true, schema: seconds },
 }
 
 export function jsonAnswer(

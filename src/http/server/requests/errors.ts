@@ -99,11 +99,8 @@ export function answerUnroutable(
 ): FastifyReply {
   const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
   request.log.info({ method: request.method, status }, 'request')
-  reply.headers({
-    ...commonHeaders(options, request.id, request.protocol),
-    ...anyOrigin,
-    'access-control-expose-headers': ERROR_CODE,
-  })
+  reply.headers(commonHeaders(options, request.id, request.protocol))
+  reply.headers({ ...anyOrigin, 'access-control-expose-headers': ERROR_CODE })
   return sendPage(status, message) ?? sendRefusal(reply, { code: 'malformed-request', status, message })
 }
 

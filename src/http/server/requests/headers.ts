@@ -18,11 +18,8 @@ export function requestIdOf({ headers }: { readonly headers: Readonly<Record<str
 /** The headers of every response. `protocol` is that of the request. */
 export function commonHeaders({ publicUrl }: HeaderOptions, id: string, protocol: string): Record<string, string> {
   const isHttps = publicUrl.startsWith('https:') && protocol === 'https'
-  return {
-    'X-Request-Id': id,
-    'X-Content-Type-Options': 'nosniff',
-    ...(isHttps && { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` }),
-  }
+  const strict = isHttps && { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` }
+  return { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff', ...strict }
 }
 
 export function setCommonHeaders(app: FastifyInstance, options: HeaderOptions): void {

@@ -12,12 +12,9 @@ const beginnings: readonly (readonly [string, BucketName | null])[] = [
 ]
 
 /** Counts what the buckets of `throttle` refuse. */
-export function countThrottled(
-  throttle: Throttle,
-  { throttledRequests }: Pick<Metrics, 'throttledRequests'>,
-): Throttle {
+export function countThrottled(throttle: Throttle, metrics: Pick<Metrics, 'throttledRequests'>): Throttle {
   const counted = (bucket: BucketName | null, reading: BucketReading): BucketReading => {
-    if (bucket !== null && !reading.accepted) throttledRequests.inc({ bucket })
+    if (bucket !== null && !reading.accepted) metrics.throttledRequests.inc({ bucket })
     return reading
   }
   return {
@@ -28,7 +25,7 @@ export function countThrottled(
       try {
         throttle.requireAnonymous(address)
       } catch (error) {
-        if (error instanceof StoreFailure) throttledRequests.inc({ bucket: 'anonymous' })
+        if (error instanceof StoreFailure) metrics.throttledRequests.inc({ bucket: 'anonymous' })
         throw error
       }
     },

@@ -43,10 +43,9 @@ const fields = new Map(
   }),
 )
 const demanded = ['BillingFirstName', 'BillingLastName']
-const ofInsert = [...fields].map(([name, field]) => [
-  name,
-  demanded.includes(name) ? { ...field, required: true } : field,
-])
+const ofInsert = [...fields].map(([name, field]) => {
+  return [name, demanded.includes(name) ? { ...field, required: true } : field]
+})
 /** AltContactID names the customer that is updated. */
 const ofUpdate = [...fields].filter(([name]) => name !== 'AltContactID')
 const fieldSets = { create: fieldSet(Object.fromEntries(ofInsert)), update: fieldSet(Object.fromEntries(ofUpdate)) }

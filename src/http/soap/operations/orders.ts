@@ -85,16 +85,8 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
   const [year, month, day] = isShown ? [] : String(date).split('-')
   // Shipments keep their date as a text in this notation (rest-resources §3.3).
   const body = { ShipmentTrackingCode, ...(day && { ShipmentShippedDate: `${month}/${day}/${year}` }) }
-  await refusing('invalidData', 'invalidData', () =>
-    changeRecord(caller, orders, {
-      kind: 'update-item',
-      id: order.id,
-      list: shipments,
-      key: shipmentId,
-      body,
-      shownAs: shownAsParameter,
-    }),
-  )
+  const item = { id: order.id, list: shipments, key: shipmentId, body, shownAs: shownAsParameter }
+  await refusing('invalidData', 'invalidData', () => changeRecord(caller, orders, { kind: 'update-item', ...item }))
   return writeResult('UpdateOrderShipmentResponse', { result: 'OK' })
 }
 

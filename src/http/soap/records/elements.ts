@@ -60,11 +60,7 @@ export function valuesOf(prefix = '') {
       })
       return {
         fields: members.map(({ field }) => field),
-        write: (record) => {
-          let xml = ''
-          for (const { field, start, end } of members) xml += start + format(record[field]) + end
-          return xml
-        },
+        write: (record) => members.map(({ field, start, end }) => start + format(record[field]) + end).join(''),
       }
     }
   }
@@ -99,22 +95,14 @@ export function member<Context>(field: string, ...inside: readonly Elements<Cont
 }
 
 function writeInside<Context>(inside: readonly Elements<Context>[], record: WireRecord, context: Context): string {
-  let xml = ''
-  for (const { write } of inside) xml += write(record, context)
-  return xml
+  return inside.map(({ write }) => write(record, context)).join('')
 }
 
 /** One element for each item of a list in the record. */
 export function each<Context>(field: string, name: string, ...inside: readonly Elements<Context>[]): Elements<Context> {
   const { write } = group(name, ...inside)
-  return {
-    fields: [field],
-    write: (record, context) => {
-      let xml = ''
-      for (const item of itemsOf(record[field])) xml += write(item, context)
-      return xml
-    },
-  }
+  const writeAll = (record: WireRecord, context: Context) => itemsOf(record[field]).map((item) => write(item, context))
+  return { fields: [field], write: (record, context) => writeAll(record, context).join('') }
 }
 
 export function itemsOf(list: Value): readonly WireRecord[] {

@@ -73,9 +73,6 @@ export function createErasedIds(
   const write = async () => {
     if (backupDir !== null) await writeErased(backupDir, secrets, url)
   }
-  return createLoop(write, {
-    log,
-    complaint: 'the file of erasures could not be written to BACKUP_DIR',
-    everyMs: EVERY_MS,
-  })
+  const complaint = 'the file of erasures could not be written to BACKUP_DIR'
+  return createLoop(write, { log, complaint, everyMs: EVERY_MS })
 }

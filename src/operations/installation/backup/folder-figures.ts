@@ -1,11 +1,11 @@
 import { Counter, type Registry } from 'prom-client'
-import type { DataServices } from '../../../foundation/database/client.ts'
+import type { SealingServices } from '../../../foundation/database/client.ts'
 import type { SampledFigures } from '../../../foundation/process/sampled-figures.ts'
 import { openBackupFolder } from './files.ts'
 
 /** The schedule, and the newest backup that is really in BACKUP_DIR: somebody may have deleted or moved what was made. */
 export function backupFolderFigures(
-  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  { secrets, now }: SealingServices,
   { dir, hours }: { dir: string; hours: number },
 ): SampledFigures {
   return {

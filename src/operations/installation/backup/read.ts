@@ -34,12 +34,8 @@ export async function openBackup(file: string): Promise<Backup> {
     const [headerEnd, endStart] = [beginning.indexOf('\n'), tail.lastIndexOf('\n', -2)]
     const { rows } = End.parse(JSON.parse(tail.subarray(endStart).toString()))
     const part = { start: headerEnd + 1, end: tailAt + endStart - 1 }
-    return {
-      file,
-      header: Header.parse(JSON.parse(beginning.subarray(0, headerEnd).toString())),
-      rows,
-      content: () => uncompressed(file, part),
-    }
+    const header = Header.parse(JSON.parse(beginning.subarray(0, headerEnd).toString()))
+    return { file, header, rows, content: () => uncompressed(file, part) }
   } finally {
     await handle.close()
   }

@@ -43,10 +43,8 @@ export async function sealAnew(rotating: Rotating, onMoved: () => void, at: () =
     let found = 0
     for (const entry of sealedTables) found += await sealTable(rotating, entry, onMoved)
     if (found > 0) continue
-    await rotating.db.secretKey.updateMany({
-      where: { id: rotating.secrets.keyId, finishedAt: null },
-      data: { finishedAt: at() },
-    })
+    const where = { id: rotating.secrets.keyId, finishedAt: null }
+    await rotating.db.secretKey.updateMany({ where, data: { finishedAt: at() } })
     return
   }
   throw new Error('something still stores under the former key')
