@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Privileges } from '../../engine/caller.ts'
-import type { SealingServices } from '../../foundation/database/client.ts'
 import {
   byId,
   inTransaction,
   type JoiningServices,
   type Paging,
+  type SealingServices,
   type Transaction,
 } from '../../foundation/database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../../foundation/database/generated/client.ts'
@@ -19,8 +19,7 @@ import { type Actor, aboutApplication, installation, recordAudit, recordAuditInS
 import { type AccessServices, changeAccess } from '../stores/access-changes.ts'
 import { broughtKeyInput, requireFreeKeys } from '../stores/brought-keys.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from '../stores/rate-limit.ts'
-import type { KeyRotation } from './private-keys.ts'
-import { privateKeyColumns, replacePrivateKey } from './private-keys.ts'
+import { type KeyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
 import { namedPrivileges, samePrivileges, withoutNamed } from './privileges.ts'
 import { type ApplicationKind, applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
 

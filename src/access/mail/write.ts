@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { announce, mailsChannel } from '../../engine/recording/events.ts'
-import type { SealingServices } from '../../foundation/database/client.ts'
-import { afterTransaction, type Transaction } from '../../foundation/database/client.ts'
+import { afterTransaction, type SealingServices, type Transaction } from '../../foundation/database/client.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import type { Config } from '../../foundation/process/settings.ts'
 import { isLocale, type Locale, languageOf } from '../../foundation/texts/language.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { SealingServices } from '../../foundation/database/client.ts'
 import {
   byId,
   type DataServices,
   inTransaction,
   type Paging,
+  type SealingServices,
   type Transaction,
 } from '../../foundation/database/client.ts'
 import type { Developer } from '../../foundation/database/generated/client.ts'

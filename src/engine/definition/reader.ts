@@ -1,6 +1,16 @@
 import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
-import type { ListField, ListRows, Scalar, ValueField } from './fields.ts'
-import { type FieldFold, type FieldSet, type Folded, foldFields, isDocumentMember, isFilledIn } from './fields.ts'
+import {
+  type FieldFold,
+  type FieldSet,
+  type Folded,
+  foldFields,
+  isDocumentMember,
+  isFilledIn,
+  type ListField,
+  type ListRows,
+  type Scalar,
+  type ValueField,
+} from './fields.ts'
 
 /**
  * How a record is read: PostgreSQL returns one json array per record (columns, `details`, lists as arrays of arrays),

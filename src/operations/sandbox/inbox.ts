@@ -3,8 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { OwnId } from '../../access/applications/own/own-applications.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
-import type { PageBefore } from '../../foundation/database/client.ts'
-import { type DataServices, type Db, inTransaction, type JoiningServices } from '../../foundation/database/client.ts'
+import {
+  type DataServices,
+  type Db,
+  inTransaction,
+  type JoiningServices,
+  type PageBefore,
+} from '../../foundation/database/client.ts'
 import type { Inbox, InboxMessage } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'

@@ -10,8 +10,13 @@ import { operatorCaller } from '../../access/stores/caller-store.ts'
 import { type CreateStore, createUnownedStore } from '../../access/stores/create-store.ts'
 import { storeMembers } from '../../access/stores/store-input.ts'
 import { userKeyColumns } from '../../access/stores/stores.ts'
-import type { SealingServices } from '../../foundation/database/client.ts'
-import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
+import {
+  type DataServices,
+  type Db,
+  inTransaction,
+  type SealingServices,
+  type Transaction,
+} from '../../foundation/database/client.ts'
 import type { Prisma, TestChange } from '../../foundation/database/generated/client.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { namedObject } from '../../foundation/values/input.ts'

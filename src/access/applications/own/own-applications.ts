@@ -1,6 +1,11 @@
 import type { z } from 'zod'
-import type { SealingServices } from '../../../foundation/database/client.ts'
-import { type DataServices, type Db, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import {
+  type DataServices,
+  type Db,
+  inTransaction,
+  type SealingServices,
+  type Transaction,
+} from '../../../foundation/database/client.ts'
 import type { Prisma } from '../../../foundation/database/generated/client.ts'
 import { FORMER_SECRET_MS, newSigningSecret } from '../../../foundation/outbound/standard-webhooks.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -13,8 +18,7 @@ import type { RateLimit } from '../../stores/rate-limit.ts'
 import { applicationOf, changedFields, newApplicationColumns, settingsColumns } from '../applications.ts'
 import { tellOfDeprecation } from '../deprecations.ts'
 import type { Throttle } from '../limits/throttle.ts'
-import type { KeyRotation } from '../private-keys.ts'
-import { replacedAlready, replacedInput, replacePrivateKey } from '../private-keys.ts'
+import { type KeyRotation, replacedAlready, replacedInput, replacePrivateKey } from '../private-keys.ts'
 import { type AddressRules, applicationName, type SettingsRules, settingsInput } from '../settings-input.ts'
 import { type CallbackServices, newMessageId, sendCallback } from '../subscriptions/callback.ts'
 

@@ -1,5 +1,9 @@
-import type { SealingServices } from '../../../foundation/database/client.ts'
-import { type DataServices, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import {
+  type DataServices,
+  inTransaction,
+  type SealingServices,
+  type Transaction,
+} from '../../../foundation/database/client.ts'
 import type { Application, RemovalNotice } from '../../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../../foundation/database/leases.ts'
 import { sql } from '../../../foundation/database/sql.ts'

@@ -1,6 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { SealingServices } from '../../../foundation/database/client.ts'
-import { type DataServices, type Db, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import {
+  type DataServices,
+  type Db,
+  inTransaction,
+  type SealingServices,
+  type Transaction,
+} from '../../../foundation/database/client.ts'
 import type { AuthorizationCode } from '../../../foundation/database/generated/client.ts'
 import { databaseError } from '../../../foundation/database/outage.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'

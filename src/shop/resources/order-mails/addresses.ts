@@ -1,7 +1,6 @@
 import { harmless } from '../../../access/mail/render.ts'
 import { normaliseHost } from '../../../access/stores/secure-url.ts'
-import type { Db } from '../../../foundation/database/client.ts'
-import { queryRows } from '../../../foundation/database/client.ts'
+import { type Db, queryRows } from '../../../foundation/database/client.ts'
 import { UNSEEN } from '../../../foundation/values/input.ts'
 
 /** Whether mail programs would make a link to a foreign host of a word. */
