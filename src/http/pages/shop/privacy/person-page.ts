@@ -5,12 +5,13 @@ import { t } from '../../../../foundation/texts/text.ts'
 import { namedObject, readInput, text } from '../../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../../foundation/values/int32.ts'
 import { valueIn } from '../../../../foundation/values/json.ts'
+import { runInSlices, type Steps } from '../../../../foundation/values/slices.ts'
 import type { PersonNamed } from '../../../../shop/erasure/person.ts'
 import { services as ofPersons, treatmentOf } from '../../../../shop/erasure/personal.ts'
 import { takeOut } from '../../../../shop/erasure/remains.ts'
 import { resourceNamed } from '../../../../shop/registry.ts'
 import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
-import type { HtmlPage } from '../../../html/page.ts'
+import { type HtmlPage, renderPage } from '../../../html/page.ts'
 import { actorOf } from '../../../html/request.ts'
 import { wholeNumber } from '../../../server/json/parameters.ts'
 import type { PageRequest, Wire } from '../../frame/pages.ts'
@@ -65,23 +66,40 @@ export async function personPage(asked: PageRequest, { request }: FastifyReply):
   const guest = new URLSearchParams(
     'phone' in named ? { phone: named.phone } : { order: String(person.records.Orders[0]) },
   )
-  return {
-    template: '/pages/shop/privacy/person',
-    title: t('Data of {name}', { name: billedTo({ BillingEmail: first.Email, ...first }) || '–' }),
-    data: {
-      ...person,
-      parts,
-      at: caller.now(),
-      codes: await readCodes(caller, services.flatMap(codedPaths)),
-      nameOf: await namesFor(caller, references),
-      imageOf: () => null,
-      file: `/admin/stores/${caller.store.id}/${customerId === null ? `guests/data?${guest}` : `customers/${customerId}/data`}`,
-      search,
-      pathOf,
-      titleOf,
-      isSet,
-      valueIn,
-      itemsIn,
-    },
+  const title = t('Data of {name}', { name: billedTo({ BillingEmail: first.Email, ...first }) || '–' })
+  const data = {
+    ...person,
+    at: caller.now(),
+    codes: await readCodes(caller, services.flatMap(codedPaths)),
+    nameOf: await namesFor(caller, references),
+    imageOf: () => null,
+    file: `/admin/stores/${caller.store.id}/${customerId === null ? `guests/data?${guest}` : `customers/${customerId}/data`}`,
+    search,
+    pathOf,
+    titleOf,
+    isSet,
+    valueIn,
+    itemsIn,
   }
+  const show = (service: object, record: Wire) =>
+    renderPage(request, { template: '/pages/shop/privacy/record', title, data: { ...data, service, record } })
+  const sections = await runInSlices(shownIn(parts, show))
+  return { template: '/pages/shop/privacy/person', title, data: { ...data, sections } }
+}
+
+/** Shows one record after the other: hundreds at once would hold up everybody else. */
+function* shownIn<Service>(
+  parts: readonly { readonly service: Service; readonly records: readonly Wire[] }[],
+  show: (service: Service, record: Wire) => string,
+): Steps<{ service: Service; shown: string[] }[]> {
+  const sections: { service: Service; shown: string[] }[] = []
+  for (const { service, records } of parts) {
+    const shown: string[] = []
+    for (const record of records) {
+      shown.push(show(service, record))
+      yield
+    }
+    sections.push({ service, shown })
+  }
+  return sections
 }
