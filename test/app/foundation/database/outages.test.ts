@@ -7,6 +7,7 @@ import { requestLimits } from '../../../../src/foundation/database/limits.ts'
 import { outageOf } from '../../../../src/foundation/database/outage.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openGate } from '../../../support/gate.ts'
+import { holdIn } from '../../../support/held.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
@@ -69,20 +70,12 @@ function outageIn(answer: LightMyRequestResponse) {
 
 /** Locks the first product of the first store while `work` runs. */
 async function locked(work: () => Promise<void>): Promise<void> {
-  const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>()
-  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
   const locker = connect(server.database.url)
-  const locking = locker.$transaction(
-    async (tx) => {
-      await tx.$queryRaw`SELECT FROM "Product" WHERE "storeId" = ${store.store.id} AND "id" = 1 FOR UPDATE`
-      hold()
-      await isOver
-    },
-    { timeout: 60_000 },
+  const release = await holdIn(
+    locker,
+    (tx) => tx.$queryRaw`SELECT FROM "Product" WHERE "storeId" = ${store.store.id} AND "id" = 1 FOR UPDATE`,
   )
-  await isHeld
-  await work().finally(end)
-  await locking
+  await work().finally(release)
   await locker.$disconnect()
 }
 
@@ -195,17 +188,12 @@ test('of one person, four requests run at a time, and another person is served m
       SELECT FROM "pg_stat_activity" WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
     return rows.length
   }
-  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
-  const locking = locker.$transaction(async (tx) => {
-    await tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`
-    await isOver
-  })
+  const release = await holdIn(locker, (tx) => tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`)
   const pages = Array.from({ length: 10 }, () => person.open('/admin/products'))
   await expect.poll(waiting).toBe(4)
   expect((await someone.open('/admin/orders')).statusCode).toBe(200)
   expect(await waiting()).toBe(4)
-  end()
-  await locking
+  await release()
   for (const page of await Promise.all(pages)) expect(page.statusCode).toBe(200)
   await locker.$disconnect()
 })

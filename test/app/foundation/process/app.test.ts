@@ -9,6 +9,7 @@ import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { OWN_ADDRESSES } from '../../../../src/foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { holdIn } from '../../../support/held.ts'
 import { figureOf, samplesOf } from '../../../support/metrics-text.ts'
 import { operatorKey, servicesOn } from '../../../support/services.ts'
 
@@ -369,18 +370,13 @@ describe('/readyz', () => {
   test('503 when the database does not answer within 2 s', async () => {
     const app = makeApp()
     await app.ready()
-    const locked = Promise.withResolvers<void>()
-    const enough = Promise.withResolvers<void>()
-    const locking = database.db.$transaction(async (tx) => {
-      await tx.$executeRaw`lock table _prisma_migrations in access exclusive mode`
-      locked.resolve()
-      await enough.promise
-    })
-    await locked.promise
+    const release = await holdIn(
+      database.db,
+      (tx) => tx.$executeRaw`lock table _prisma_migrations in access exclusive mode`,
+    )
     const answer = await call(app, '/readyz')
     expect(answer.json()).toEqual({ status: 'unavailable', reason: 'the database does not answer in time' })
-    enough.resolve()
-    await locking
+    await release()
   })
 })
 
