@@ -1,7 +1,5 @@
-import { mkdtempSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import sharp from 'sharp'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createRemovalNotices } from '../../../../src/access/applications/subscriptions/removal-notices.ts'
 import { issueCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
@@ -15,12 +13,14 @@ import { invite } from '../../../../src/shop/staff/invitations.ts'
 import { operator } from '../../../support/actors.ts'
 import { rowsOf } from '../../../support/contents.ts'
 import { sharedDispatcher } from '../../../support/dispatcher.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { openMailReceiver } from '../../../support/mail-receiver.ts'
 import { otherProcess } from '../../../support/other-process.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
+import { filled } from '../../../support/pictures.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { refused } from '../../../support/refused.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { customerIn, memberIn, merchantIn, operatorIn, proveAgain } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 import {
@@ -38,7 +38,7 @@ import { openReceiver as openWebhookReceiver } from '../../shop/webhooks/dispatc
 
 const DAY_MS = 86_400_000
 const message = 'The store is closed until one of its owners opens it again'
-const folder = mkdtempSync(join(tmpdir(), 'closing-'))
+const folder = sharedFolder()
 const mail = await shared(openMailReceiver())
 const server = await sharedServer({
   FILES_DIR: folder,
@@ -70,8 +70,7 @@ const listed = async () => {
 }
 const exported = async () => (await server.operate('GET', at('/export'))).body.replace(/"exportedAt":"[^"]*"/, '')
 const pictured = async () => {
-  const create = { width: 30, height: 20, channels: 3, background: 'red' } as const
-  const body = await sharp({ create }).png().toBuffer()
+  const body = await filled(30, 20).png().toBuffer()
   const answer = await shop.call('POST', `/Products/${shop.lamp}/Images`, { body, contentType: 'image/png' })
   expect(answer.statusCode, answer.body).toBeLessThan(300)
   const [{ ImageGalleryFile }] = (await shop.call('GET', `/Products/${shop.lamp}/Images`)).json()
@@ -288,7 +287,7 @@ describe('while a store is closed', () => {
 
 describe('after 30 days', () => {
   test('its applications are told, and everything of it is deleted, whatever number of processes do it', async () => {
-    const callback = await openReceiver()
+    const callback = await ofTest(openReceiver())
     const developed = await openClient(server, { CallBackURL: callback.url })
     await tokenOf(server, { ...shop, merchant }, developed)
     await customerIn(server, shop)
@@ -333,6 +332,5 @@ describe('after 30 days', () => {
       expect([check.name, findings]).toEqual([check.name, []])
     }
     await beside.stop()
-    await callback.close()
   })
 })

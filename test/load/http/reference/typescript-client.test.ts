@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
@@ -15,6 +14,7 @@ import { openApiDocument } from '../../../../src/app.ts'
 import { servicesOf } from '../../../../src/http/reference/operations.ts'
 import { openClient } from '../../../app/http/oauth/fixture.ts'
 import { dispatcherOf } from '../../../support/dispatcher.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { compileBeside, installClient } from '../../../support/installed-client.ts'
 import { testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
@@ -31,13 +31,12 @@ const source = join(project, 'clients', 'typescript')
 let server: ListeningServer
 let dispatcher: ReturnType<typeof dispatcherOf>
 let shop: TestStore
-let folder: string
+const folder = sharedFolder()
 let client: typeof Client
 /** That of the services. */
 let url: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'store-platform-package-'))
   server = await openListeningServer()
   await installClient(server.origin, app())
   dispatcher = dispatcherOf(server)
@@ -50,7 +49,6 @@ afterAll(async () => {
   await dispatcher?.stop()
   await server?.services.outbound.close()
   await server?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 const app = () => join(folder, 'app')
