@@ -1,3 +1,4 @@
+import type { Db } from '../../src/foundation/database/client.ts'
 import { openClient } from './client.ts'
 
 /** The number and a digest of each table's rows, without the note that a backup leaves behind it, and the next number of each sequence. */
@@ -33,4 +34,19 @@ export async function schemaOf(url: string): Promise<unknown[]> {
     ORDER BY 1, 2, 3`)
   await client.end()
   return rows.filter(({ table }) => table !== '_move')
+}
+
+/** How many rows each table has of a store. */
+export async function rowsOf(db: Db, storeId: number): Promise<Record<string, number>> {
+  const tables = await db.$queryRaw<{ name: string }[]>`
+    SELECT table_name::text AS "name" FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name = 'storeId' ORDER BY 1`
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const [row] = await db.$queryRawUnsafe<{ count: number }[]>(
+      `SELECT count(*)::int AS "count" FROM "${name}" WHERE "storeId" = ${storeId}`,
+    )
+    if (row && row.count > 0) counts[name] = row.count
+  }
+  return counts
 }

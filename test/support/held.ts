@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/engine/caller.ts'
-import type { Db } from '../../src/foundation/database/client.ts'
+import type { Db, Transaction } from '../../src/foundation/database/client.ts'
 import type { TestServer, TestStore } from './store.ts'
 
 /** A transaction that has done its work and not ended yet. */
@@ -13,22 +13,25 @@ export async function hold(
   { caller }: TestStore,
   work: (tx: Caller) => Promise<unknown>,
 ): Promise<Held> {
+  return { commit: await holdIn(db, (tx) => work({ ...caller, db: tx })) }
+}
+
+/** Does `work` in a transaction that stays open, with its locks, until what this returns has it commit. */
+export async function holdIn(db: Db, work: (tx: Transaction) => Promise<unknown>): Promise<() => Promise<void>> {
   const done = Promise.withResolvers<void>()
   const told = Promise.withResolvers<void>()
   const ended = db.$transaction(
     async (tx) => {
-      await work({ ...caller, db: tx })
+      await work(tx)
       done.resolve()
       await told.promise
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   )
   await Promise.race([done.promise, ended])
-  return {
-    commit: async () => {
-      told.resolve()
-      await ended
-    },
+  return async () => {
+    told.resolve()
+    await ended
   }
 }
 

@@ -1,15 +1,25 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 
 /** What came to a receiver. */
-export interface Received {
+export class Received {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingHttpHeaders
   /** As it was sent. */
   readonly text: string
-  readonly callback: { PublicKey: string; TimeStamp: string; TokenKey: string; Action: string; SecureURL: string }
+
+  constructor({ method, url, headers }: IncomingMessage, text: string) {
+    this.method = method
+    this.url = url
+    this.headers = headers
+    this.text = text
+  }
+
+  get callback(): { PublicKey: string; TimeStamp: string; TokenKey: string; Action: string; SecureURL: string } {
+    return JSON.parse(this.text)
+  }
 }
 
 export type Answer = (response: ServerResponse, received: Received) => unknown
@@ -22,19 +32,18 @@ export interface Receiver {
   readonly close: () => Promise<void>
 }
 
-/** An application's CallBackURL on this machine. Without `answer` it says 200 and nothing more. */
-export async function openReceiver(answer: Answer = status(200)): Promise<Receiver> {
+/** An application's CallBackURL, or another address on this machine. Without `answer` it says 200 and nothing more. */
+export async function openReceiver(answer: Answer = status(200), path = '/callback?app=7'): Promise<Receiver> {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += chunk
-    const { method, url, headers } = request
-    const one = { method, url, headers, text, callback: JSON.parse(text) }
+    const one = new Received(request, text)
     received.push(one)
     await receiver.answer(response, one)
   })
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${await listen(server)}/callback?app=7`,
+    url: `http://127.0.0.1:${await listen(server)}${path}`,
     received,
     answer,
     close: async () => {
@@ -68,7 +77,7 @@ async function listen(server: ReturnType<typeof createSocketServer>): Promise<nu
   return (server.address() as AddressInfo).port
 }
 
-export function status(code: number, headers: Record<string, string> = {}, body = ''): Answer {
+export function status(code: number, headers: Record<string, string> = {}, body: string | Buffer = ''): Answer {
   return (response) => response.writeHead(code, headers).end(body)
 }
 
@@ -77,10 +86,7 @@ export function json(body: unknown): Answer {
 }
 
 /** Has a receiver keep each answer until `release`, so that a test decides what happens meanwhile. */
-export function holdAnswers<Came>(
-  receiver: { answer: (response: ServerResponse, came: Came) => unknown },
-  answer: typeof receiver.answer = status(200) as typeof receiver.answer,
-) {
+export function holdAnswers(receiver: Pick<Receiver, 'answer'>, answer = status(200)) {
   const arrived = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   receiver.answer = async (response, came) => {

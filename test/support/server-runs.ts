@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { freePort, type Run, runServer, serverKeys, temporaryFolder } from './run-server.ts'
+import { folderOfTest } from './folders.ts'
+import { freePort, type Run, runServer, serverKeys } from './run-server.ts'
 
 export const operatorKey = serverKeys.OPERATOR_KEY
 
@@ -20,17 +20,14 @@ export function serverRuns() {
   let port: number
   let runs: Run[]
   beforeEach(async () => {
-    folder = temporaryFolder()
+    folder = folderOfTest()
     port = await freePort()
     runs = []
   })
   const end = async () => {
     for (const each of runs) await each.end()
   }
-  afterEach(async () => {
-    await end()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterEach(end)
 
   function run(settings: Record<string, string> = {}): Run {
     const started = runServer({ DATA_DIR: join(folder, 'data'), PORT: String(port), ...settings })

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { restoreVersion, sectionOf, setVersion } from '../../tools/release/version.ts'
+import { folderOfTest } from '../support/folders.ts'
 
 const project = join(import.meta.dirname, '../..')
 const carriers = ['package.json', 'package-lock.json', 'Dockerfile', 'docker-compose.yml', 'compose.cluster.yml']
@@ -16,15 +16,13 @@ const commit = () =>
   git('-c', 'user.name=a', '-c', 'user.email=a@shop.example', 'commit', '--quiet', '--all', '-m', 'a')
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'release-'))
+  root = folderOfTest()
   for (const name of [...carriers, 'clients/typescript/package.json']) cpSync(join(project, name), join(root, name))
   writeFileSync(join(root, 'CHANGELOG.md'), changelog)
   git('init', '--quiet', '--initial-branch', 'main')
   git('add', '.')
   commit()
 })
-
-afterEach(() => rmSync(root, { recursive: true }))
 
 /** Each place of the version: line by line what a search for it finds, and what the lock says of the project itself. */
 function versionsIn(folder: string): string[] {

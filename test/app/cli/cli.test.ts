@@ -1,14 +1,16 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../../src/foundation/database/migrations.ts'
 import { createDatabase } from '../../support/database.ts'
+import { folderOfTest } from '../../support/folders.ts'
 import { type Outcome, startCommand } from '../../support/run-command.ts'
-import { freePort, serverKeys, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, serverKeys } from '../../support/run-server.ts'
+import { ofTest } from '../../support/shared.ts'
 import { sharedServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto } from '../engine/transfer/fixture.ts'
 
@@ -18,10 +20,9 @@ let folder: string
 const server = await sharedServer()
 const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
 beforeEach(async () => {
-  folder = temporaryFolder()
+  folder = folderOfTest()
   shop = await server.openStore()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 test('--help shows the usage of every command, and does nothing else', async () => {
   const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
@@ -38,8 +39,7 @@ test('--help shows the usage of every command, and does nothing else', async () 
 })
 
 test('npm run upgrade-check says what the next start does, and changes nothing', async () => {
-  const { url, drop } = await createDatabase()
-  onTestFinished(drop)
+  const { url } = await ofTest(createDatabase())
   await migrate(url, () => {}, '20261128221233_upgrades_done')
   const check = () =>
     startCommand('upgrade-check', [], { settings: { ...serverKeys, DATABASE_URL: url }, cwd: folder }).ends()

@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { queryOf } from '../../../src/foundation/database/query.ts'
 import { bringErasures } from '../../../src/operations/installation/backup/replay.ts'
 import { eraseWaiting } from '../../../src/shop/erasure/waiting.ts'
 import { openClient } from '../../support/client.ts'
 import { createDatabase } from '../../support/database.ts'
+import { sharedFolder } from '../../support/folders.ts'
 import { startCommand } from '../../support/run-command.ts'
-import { freePort, runServer, serverKeys, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, runServer, serverKeys } from '../../support/run-server.ts'
+import { ofTest } from '../../support/shared.ts'
 import { sharedServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto } from '../engine/transfer/fixture.ts'
 
@@ -39,7 +41,7 @@ const marks = '%(Zelda|Quixwood|zq@mail.example|zq\\\\u0040|Zyx Lane)%'
 
 const server = await sharedServer()
 const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-const folder = temporaryFolder()
+const folder = sharedFolder()
 /** Several commands take their time on a busy machine. */
 vi.setConfig({ testTimeout: 300_000 })
 const [before, later] = [join(folder, 'before.backup'), join(folder, 'later.backup')]
@@ -56,7 +58,6 @@ beforeAll(async () => {
   expect(readFileSync(join(folder, file), 'utf8')).toBe('')
   rmSync(join(folder, file))
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 function run(command: string, args: string[], settings: Record<string, string> = {}) {
   const own = { ...serverKeys, DATABASE_URL: server.database.url, PUBLIC_URL: baseUrl, DATA_DIR: folder, ...settings }
@@ -77,8 +78,7 @@ async function tablesWith(url: string): Promise<string[]> {
 }
 
 async function newDatabase(): Promise<string> {
-  const { url, drop } = await createDatabase()
-  onTestFinished(drop)
+  const { url } = await ofTest(createDatabase())
   return url
 }
 
@@ -152,8 +152,7 @@ test('what a killed restore has left waits in the next server, which writes the 
   expect(restored.output).toMatch(/\n0 persons erased again\n/)
   expect(await tablesWith(url)).toEqual(expect.arrayContaining(['Customer', 'Order']))
   // As it was between the rows and the tables.
-  const client = await openClient(url)
-  onTestFinished(() => client.end())
+  const client = await ofTest(openClient(url))
   await bringErasures({ query: queryOf(client) }, new Set([`${line}`]))
   const refused = await run('backup', [join(folder, 'half.backup')], { DATABASE_URL: url })
   expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining('A restore of this database was broken')])

@@ -1,17 +1,13 @@
-import { rmSync } from 'node:fs'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { sharedFolder } from '../../support/folders.ts'
 import { testPerson } from '../../support/person.ts'
 import { startCommand } from '../../support/run-command.ts'
-import { temporaryFolder } from '../../support/run-server.ts'
 import { sharedServer } from '../../support/store.ts'
 import { withApp } from '../access/people/factors/fixture.ts'
 
 const server = await sharedServer({ SANDBOX: 'no' })
 const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-const folder = temporaryFolder()
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-})
+const folder = sharedFolder()
 
 function run(...args: string[]) {
   const settings = { PUBLIC_URL: baseUrl, OPERATOR_KEY: server.services.operatorKey, DATA_DIR: folder }

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { request } from 'undici'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateKey } from '../../../src/foundation/values/secrets.ts'
+import { sharedFolder } from '../../support/folders.ts'
 import { type Command, startCommand } from '../../support/run-command.ts'
-import { freePort, temporaryFolder } from '../../support/run-server.ts'
+import { freePort } from '../../support/run-server.ts'
 import { sharedServer } from '../../support/store.ts'
 
 const password = 'a quiet harbour with boats'
@@ -18,10 +18,7 @@ let shop: string
 
 const server = await sharedServer({ TIME_ZONE: 'Europe/Vienna' })
 const baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
-const folder = temporaryFolder()
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-})
+const folder = sharedFolder()
 beforeEach(() => {
   shop = `https://www.new-${++shopNumber}.example`
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Sql } from '../../../src/foundation/database/sql.ts'
 import { productTexts } from '../../../src/http/soap/records/product.ts'
@@ -6,6 +6,7 @@ import { servedResources } from '../../../src/shop/registry.ts'
 import { products } from '../../../src/shop/resources/products/products.ts'
 import { openClient } from '../../support/client.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { shared } from '../../support/shared.ts'
 import { listTables } from '../../support/version-guard.ts'
 
 // What a record shows of other rows than its own and those of its lists has a version, which triggers raise.
@@ -18,7 +19,7 @@ interface Trigger {
 }
 
 let triggers: readonly Trigger[]
-const database = await cloneDatabase()
+const database = await shared(cloneDatabase())
 
 beforeAll(async () => {
   const client = await openClient(database.url)
@@ -31,7 +32,6 @@ beforeAll(async () => {
   triggers = rows
   await client.end()
 })
-afterAll(() => database.drop())
 
 const kept: [name: string, resource: Resource, select: Sql][] = [
   ...servedResources.flatMap((resource: Resource) => [

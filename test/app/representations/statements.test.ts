@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { openClient } from '../../support/client.ts'
 import { workerDatabase } from '../../support/database.ts'
+import { ofTest } from '../../support/shared.ts'
 import { type SentStatement, statementsOf } from '../../support/statements.ts'
 import { sharedServer, type TestStore } from '../../support/store.ts'
 import { change, send } from './fixture.ts'
@@ -69,7 +70,7 @@ interface Shown {
 }
 
 test('a page of which a record changes between its statements shows what is there then', async () => {
-  const blocking = await openClient((await workerDatabase()).url)
+  const blocking = await ofTest(openClient((await workerDatabase()).url))
   await blocking.query('BEGIN')
   // The second statement alone reads manufacturers' names.
   await blocking.query('LOCK TABLE "Manufacturer" IN ACCESS EXCLUSIVE MODE')
@@ -80,7 +81,6 @@ test('a page of which a record changes between its statements shows what is ther
   await blocking.query(`DELETE FROM "Product" WHERE "storeId" = $1 AND "id" = 5`, [shop.store.id])
   await blocking.query(`UPDATE "Product" SET "onSale" = true WHERE "storeId" = $1 AND "id" = 6`, [shop.store.id])
   await blocking.query('COMMIT')
-  await blocking.end()
 
   const shown = (await page).json().map(({ SKUInfo }: Shown) => [SKUInfo.CatalogID, SKUInfo.OnSale])
   const ids = [1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { to as copyTo } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -25,8 +25,10 @@ import { openReceiver } from '../../app/shop/webhooks/dispatch-receiver.ts'
 import { openClient } from '../../support/client.ts'
 import { contentsOf, schemaOf } from '../../support/contents.ts'
 import { createDatabase } from '../../support/database.ts'
+import { folderOfTest, sharedFolder } from '../../support/folders.ts'
 import { filled as picture } from '../../support/pictures.ts'
-import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, programEnv, type Run, runProgram, runServer } from '../../support/run-server.ts'
+import { shared } from '../../support/shared.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { fillDatabase, openDatabase } from './filled-database.ts'
 
@@ -49,16 +51,14 @@ const beyondExports = [
   ...['StoreUser', 'Subscription', 'Webhook'],
 ]
 
-let folder: string
+const folder = sharedFolder()
 /** A filled database, and a backup of it. */
-let filled: Database
+const filled = await shared(createDatabase())
 let server: TestServer
 let shop: TestStore
 let file: string
 
 beforeAll(async () => {
-  folder = temporaryFolder()
-  filled = await createDatabase()
   ;({ server, shop } = await fillDatabase(filled.url))
   const name = String.raw`\. \N \\ Zoë`
   await shop.call('POST', '/Products', {
@@ -69,11 +69,7 @@ beforeAll(async () => {
   file = join(folder, 'filled.backup')
   expect(await run('backup', filled.url, file)).toMatchObject({ code: 0 })
 }, 180_000)
-afterAll(async () => {
-  await server?.close()
-  await filled?.drop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => server?.close())
 
 function start(program: 'backup' | 'restore' | 'check', url: string, args: string[], settings = {}): Run {
   const path = new URL(`../../../src/cli/${program}.ts`, import.meta.url).pathname
@@ -501,7 +497,7 @@ test('the file holds neither the key nor what HKDF makes of it', () => {
 })
 
 test('an embedded database goes into a new folder, whether its server runs or not', async () => {
-  const [from, to] = [temporaryFolder(), temporaryFolder()]
+  const [from, to] = [folderOfTest(), folderOfTest()]
   const embedded = await startEmbedded({ dataDir: from, durable: false })
   await restoreBackup(embedded.url, await openBackup(file), { ...server.services, erased: new Set() })
   const path = join(folder, 'embedded.backup')
@@ -517,5 +513,4 @@ test('an embedded database goes into a new folder, whether its server runs or no
   const again = await startEmbedded({ dataDir: to, durable: false })
   expect(await contentsOf(again.url)).toEqual(await contentsOf(filled.url))
   await again.stop()
-  for (const each of [from, to]) rmSync(each, { recursive: true })
 })

@@ -1,5 +1,4 @@
-import { rmSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { slicedMigrations } from '../../../src/foundation/database/migration.ts'
 import { migrate } from '../../../src/foundation/database/migrations.ts'
 import { openSnapshot } from '../../../src/foundation/database/snapshot.ts'
@@ -8,13 +7,15 @@ import { checkDatabase, type Finding } from '../../../src/operations/installatio
 import { checks } from '../../../src/operations/installation/checks.ts'
 import { openClient } from '../../support/client.ts'
 import { createDatabase } from '../../support/database.ts'
-import { programEnv, runProgram, serverKeys, temporaryFolder } from '../../support/run-server.ts'
+import { folderOfTest } from '../../support/folders.ts'
+import { programEnv, runProgram, serverKeys } from '../../support/run-server.ts'
+import { shared } from '../../support/shared.ts'
 import { fillDatabase } from './filled-database.ts'
 
 type Database = Awaited<ReturnType<typeof createDatabase>>
 
 /** A sandbox store, in which orders were placed and changed, options came and went, and events go to a webhook. */
-let filled: Database
+const filled = await shared(createDatabase())
 /** One of the filled database's stores, and an order that was placed in it and that nobody has changed. */
 let storeId: number
 let orderId: number
@@ -22,7 +23,6 @@ let orderId: number
 let database: Database
 
 beforeAll(async () => {
-  filled = await createDatabase()
   const { shop, orderId: placed, server } = await fillDatabase(filled.url)
   storeId = shop.store.id
   orderId = placed
@@ -36,7 +36,6 @@ beforeAll(async () => {
   }
   await client.end()
 }, 120_000)
-afterAll(() => filled?.drop())
 
 beforeEach(async () => {
   database = await createDatabase(`TEMPLATE "${new URL(filled.url).pathname.slice(1)}"`)
@@ -327,7 +326,7 @@ describe('npm run check', () => {
   })
 
   test('finds the embedded database, whether it runs or not, and leaves it as it was', async () => {
-    const dataDir = temporaryFolder()
+    const dataDir = folderOfTest()
     const running = await startEmbedded({ dataDir, durable: false })
     await migrate(running.url)
     expect(await check({ DATA_DIR: dataDir })).toMatchObject({ code: 0 })
@@ -336,6 +335,5 @@ describe('npm run check', () => {
 
     expect(await check({ DATA_DIR: dataDir })).toMatchObject({ code: 0 })
     await expect(openClient(running.url)).rejects.toThrow()
-    rmSync(dataDir, { recursive: true })
   }, 60_000)
 })

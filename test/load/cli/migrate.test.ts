@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,9 +8,11 @@ import { generatedSource } from '../../../tools/realistic/generate.ts'
 import { findRealFile } from '../../../tools/realistic/real-file.ts'
 import { exportOf, importInto } from '../../app/engine/transfer/fixture.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { folderOfTest } from '../../support/folders.ts'
 import { importLines } from '../../support/import.ts'
 import { allOddities, type Faults, type OddSourceOptions, openOddSource, randomFrom } from '../../support/odd-source.ts'
-import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, programEnv, type Run, runProgram, runServer } from '../../support/run-server.ts'
+import { ofTest } from '../../support/shared.ts'
 import { openServer, type StoreOptions, type TestServer, type TestStore } from '../../support/store.ts'
 
 /** MIGRATE_WHOLE_YEAR=1: the real year and ten kills instead of a small one and four. The figures are printed. */
@@ -85,16 +87,13 @@ async function openHere(): Promise<Here> {
 }
 
 async function openMove(options: OddSourceOptions, store: StoreOptions): Promise<Move> {
-  const there = await openServer()
-  onTestFinished(() => there.close())
+  const there = await ofTest(openServer())
   there.clock.ms = Date.now()
   const url = await there.app.listen({ host: '127.0.0.1', port: 0 })
   const shop = await there.openStore(store)
-  const source = await openOddSource(url, options)
-  onTestFinished(() => source.close())
+  const source = await ofTest(openOddSource(url, options))
   const here = await openHere()
-  const dataDir = temporaryFolder()
-  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const dataDir = folderOfTest()
   const start = (...args: string[]) =>
     runProgram(process.execPath, [program, '--from', source.url, '--store', String(here.storeId), ...args], {
       env: {

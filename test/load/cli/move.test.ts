@@ -1,23 +1,16 @@
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openReceiver } from '../../app/shop/webhooks/dispatch-receiver.ts'
 import { contentsOf } from '../../support/contents.ts'
 import { createDatabase } from '../../support/database.ts'
+import { sharedFolder } from '../../support/folders.ts'
 import { startCommand } from '../../support/run-command.ts'
-import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, programEnv, type Run, runProgram, runServer } from '../../support/run-server.ts'
+import { shared } from '../../support/shared.ts'
 
-let dataDir: string
-let target: Awaited<ReturnType<typeof createDatabase>>
-
-beforeAll(async () => {
-  dataDir = temporaryFolder()
-  target = await createDatabase()
-})
-afterAll(async () => {
-  await target.drop()
-  rmSync(dataDir, { recursive: true })
-})
+const dataDir = sharedFolder()
+const target = await shared(createDatabase())
 
 function start(args: string[], settings: Record<string, string> = {}): Run {
   const path = new URL('../../../src/cli/move.ts', import.meta.url).pathname

@@ -1,17 +1,19 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeCertificate } from '../../support/certificate.ts'
-import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+import { cloneDatabase } from '../../support/database.ts'
+import { sharedFolder } from '../../support/folders.ts'
 import { type Sample, samplesOf } from '../../support/metrics-text.ts'
 import { readAlerts, readDashboard, readExpression } from '../../support/monitoring.ts'
-import { freePort, type Run, runServer, serverKeys, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, type Run, runServer, serverKeys } from '../../support/run-server.ts'
+import { shared } from '../../support/shared.ts'
 
 // What the files of monitoring/ ask for is what a server answers that has all that can be shown: a certificate, BACKUP_DIR, SMTP_URL.
 
-let folder: string
-let database: TestDatabase
+const folder = sharedFolder()
+const database = await shared(cloneDatabase())
 let server: Run
 let byMetric: Map<string, Sample[]>
 
@@ -20,8 +22,6 @@ const ownLabels = ['job', 'instance']
 const ownMetrics = ['up']
 
 beforeAll(async () => {
-  folder = temporaryFolder()
-  database = await cloneDatabase()
   await database.db.$executeRaw`
     INSERT INTO "AuditEntry" ("at", "actorKind", "actor", "action", "target", "details", "address")
     VALUES (now(), 'operator', '', 'test', '', '{}', '')`
@@ -50,11 +50,7 @@ beforeAll(async () => {
   const answer = await request(`${base}/metrics`)
   byMetric = Map.groupBy(samplesOf(await answer.body.text()), ({ name }) => name)
 }, 60_000)
-afterAll(async () => {
-  await server?.end()
-  await database?.drop()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => server?.end())
 
 const dashboard = readDashboard()
 const expressions = [

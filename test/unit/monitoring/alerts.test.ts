@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createDatabaseMetrics } from '../../../src/foundation/database/metrics.ts'
 import { createMetrics } from '../../../src/http/server/figures/metrics.ts'
+import { sharedFolder } from '../../support/folders.ts'
 import { readAlerts, rulesFile } from '../../support/monitoring.ts'
-import { temporaryFolder } from '../../support/run-server.ts'
 
 const promtool = '/usr/bin/promtool'
 const isRequired = process.env.REQUIRE_PROMTOOL === 'true'
@@ -236,8 +236,7 @@ const cases: readonly (readonly [string, Readonly<Record<string, string>>, reado
 describe.skipIf(!isRequired && !existsSync(promtool))(
   'the rules of alerts (needs promtool: the package prometheus)',
   () => {
-    const folder = temporaryFolder()
-    afterAll(() => rmSync(folder, { recursive: true }))
+    const folder = sharedFolder()
 
     test('are valid', () => {
       const output = run('check', 'rules', fileURLToPath(rulesFile))

@@ -8,24 +8,18 @@ import {
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Db } from '../../../../src/foundation/database/client.ts'
 import { Prisma } from '../../../../src/foundation/database/generated/client.ts'
-import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
+import type { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { generateKey } from '../../../../src/foundation/values/secrets.ts'
 import { newStore, openAccess, subscribed } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
 import { shared } from '../../../support/shared.ts'
+import { refusal as refusalOf } from '../people/persons.ts'
 
 const access = await shared(openAccess())
 const { services } = access
 const authenticate = services.authenticator.authenticate
 
-async function refusal(credentials: Credentials): Promise<StoreFailure> {
-  const failure = await authenticate(credentials).then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (!(failure instanceof StoreFailure)) throw new Error('not refused', { cause: failure })
-  return failure
-}
+const refusal = (credentials: Credentials) => refusalOf(authenticate(credentials))
 
 const unauthorized = { code: 'unauthorized', status: 401, field: '' }
 

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createRemovalNotices } from '../../../../src/access/applications/subscriptions/removal-notices.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
@@ -9,7 +9,7 @@ import { openAccess } from '../../../support/access.ts'
 import { openGate } from '../../../support/gate.ts'
 import { holdAnswers, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { retryWaits as waits } from '../../../support/retry-waits.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 const SECOND_MS = 1_000
@@ -26,10 +26,9 @@ const services = { ...access.services, log: { warn: (_details: object, message: 
 beforeEach(async () => {
   await services.db.removalNotice.deleteMany()
   warnings.length = 0
-  receiver = await openReceiver()
+  receiver = await ofTest(openReceiver())
   scene = await storeAndApplication(services, receiver.url)
 })
-afterEach(() => receiver.close())
 afterAll(async () => {
   await otherDb.$disconnect()
 })

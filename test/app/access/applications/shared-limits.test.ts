@@ -10,6 +10,7 @@ import { buildApp } from '../../../../src/app.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import { openGate } from '../../../support/gate.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { statementsOf } from '../../../support/statements.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { envelope, request } from '../../http/soap/support.ts'
@@ -248,7 +249,7 @@ describe('a process', () => {
   })
 
   test('that cannot reach the table counts for itself, from what it knew, until it can', async () => {
-    const gate = await openGate(server.database.url)
+    const gate = await ofTest(openGate(server.database.url))
     const [one] = (await openProcesses(1)) as [OpenProcess]
     const other = await openProcess({ url: gate.url })
     await readAtOnce([one], 10)
@@ -259,11 +260,10 @@ describe('a process', () => {
     await gate.open()
     await vi.waitFor(async () => expect(statusesOf(await readAtOnce([one, other], 4))).toEqual({ 429: 4 }), 5_000)
     await other.leave()
-    await gate.close()
   })
 
   test('that was alone and cannot reach the table goes on, and shares what it counted', async () => {
-    const gate = await openGate(server.database.url)
+    const gate = await ofTest(openGate(server.database.url))
     shop = await server.openStore({ throttle: null })
     const one = await openProcess({ url: gate.url, leaseMs: 2_000 })
     await readAtOnce([one], 10)
@@ -278,7 +278,6 @@ describe('a process', () => {
     await sleep(1_000)
     expect(statusesOf(await readAtOnce([one, other], 40))).toEqual({ 200: 20, 429: 20 })
     await one.leave()
-    await gate.close()
   })
 })
 

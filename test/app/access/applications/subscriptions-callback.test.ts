@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { subscriptionById } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { openAccess } from '../../../support/access.ts'
 import { holdAnswers, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 // The state table of contract §3, with applications that have a CallBackURL.
@@ -14,10 +14,9 @@ let scene: Scene
 const access = await shared(openAccess())
 const { services } = access
 beforeEach(async () => {
-  receiver = await openReceiver()
+  receiver = await ofTest(openReceiver())
   scene = await storeAndApplication(services, receiver.url)
 })
-afterEach(() => receiver.close())
 
 const notResponding = { code: 'bad-gateway', status: 502, message: 'Server not Responding' }
 const subscribedOnly = { ...nothing, subscriptions: 1 }

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { answerFaults } from '../../../support/answer-faults.ts'
 import { readOpenApi } from '../../../support/openapi.ts'
 import { json, openReceiver, openSocketReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { operatorKey } from '../../../support/services.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { leftOf, nothing, type Scene, storeAndApplication } from './subscribing.ts'
 
@@ -14,10 +15,9 @@ let scene: Scene
 const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.1' })
 const api = readOpenApi((await server.app.inject('/openapi.json')).json())
 beforeEach(async () => {
-  receiver = await openReceiver()
+  receiver = await ofTest(openReceiver())
   scene = await storeAndApplication(server.services, receiver.url)
 })
-afterEach(() => receiver.close())
 
 /** A request of the operator, whose answer is as the reference says. */
 async function call(method: 'GET' | 'POST' | 'DELETE', path = '', body?: object, one = scene) {

@@ -10,7 +10,7 @@ import { subscribe, unsubscribe } from '../../../../src/access/applications/subs
 import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
 import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { newStore, openAccess } from '../../../support/access.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 
 const access = await shared(openAccess())
@@ -151,21 +151,17 @@ test('what the platform itself sets up is subscribed in its transaction, asked a
 })
 
 test('other processes are told when a subscription ends and when an application changes', async () => {
-  const listener = new pg.Client(access.url)
+  const listener = await ofTest(new pg.Client(access.url))
   await listener.connect()
-  try {
-    await listener.query(`LISTEN ${accessChannel}`)
-    const { store, application, subscriptionId } = await subscribed()
-    const heard = () => new Promise((resolve) => listener.once('notification', ({ channel }) => resolve(channel)))
-    const ended = heard()
-    await unsubscribe(services, { storeId: store.id, subscriptionId, actor: merchant })
-    expect(await ended).toBe('access')
-    const changed = heard()
-    await updateApplication(services, application.id, { Name: 'Renamed' })
-    expect(await changed).toBe('access')
-  } finally {
-    await listener.end()
-  }
+  await listener.query(`LISTEN ${accessChannel}`)
+  const { store, application, subscriptionId } = await subscribed()
+  const heard = () => new Promise((resolve) => listener.once('notification', ({ channel }) => resolve(channel)))
+  const ended = heard()
+  await unsubscribe(services, { storeId: store.id, subscriptionId, actor: merchant })
+  expect(await ended).toBe('access')
+  const changed = heard()
+  await updateApplication(services, application.id, { Name: 'Renamed' })
+  expect(await changed).toBe('access')
 })
 
 test('the tables hold no key, token or password as it is', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { ofTest } from '../../../support/shared.ts'
 import { merchantIn, operatorIn } from '../../../support/signed-in.ts'
 import { sharedServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { memberWith } from '../../shop/staff/fixture.ts'
@@ -47,7 +48,7 @@ test('shows the owners of a store, in a sandbox, the mails to its customers alon
 })
 
 test('shows what became of mails that are sent, but never what they say', async () => {
-  const process = await otherServer(server, sending)
+  const process = await ofTest(otherServer(server, sending))
   const [waiting, bounced] = [
     await letIn(shop, 'bea@shop.example', process),
     await letIn(shop, 'cia@shop.example', process),
@@ -63,17 +64,15 @@ test('shows what became of mails that are sent, but never what they say', async 
     expect(body).toContain('is shown to its recipient alone')
     expect(body).not.toContain('secret-of-the-link')
   }
-  await process.close()
 })
 
 test('says outside of both that no mail can be sent, and shows nothing that a sandbox left', async () => {
   const id = await letIn(shop, 'bea@shop.example')
-  const process = await otherServer(server, { SANDBOX: 'false' })
+  const process = await ofTest(otherServer(server, { SANDBOX: 'false' }))
   const merchant = await merchantIn(process, shop.store)
   expect((await merchant.open('/admin/outbox')).body).toContain('This server cannot send mail')
   expect((await merchant.open('/admin')).body).not.toContain('/admin/outbox')
   expect((await merchant.open(`/admin/outbox/${id}`)).body).not.toContain('secret-of-the-link')
-  await process.close()
 })
 
 test('lists 50 a page, the newest first', async () => {

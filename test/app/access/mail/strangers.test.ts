@@ -3,6 +3,7 @@ import { kindsOf, type MailKind } from '../../../../src/access/mail/kinds.ts'
 import { workerDatabase } from '../../../support/database.ts'
 import { guardedRoutes } from '../../../support/guarded-routes.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { customerIn } from '../../../support/signed-in.ts'
 import { sharedServer, type TestServer } from '../../../support/store.ts'
 import { enter, handedOver, mailTo, memberWith, password } from '../../shop/staff/fixture.ts'
@@ -166,12 +167,11 @@ describe('the mails to an address', () => {
     async (way) => {
       const { person, storeId } = strangers.get(way) ?? own
       const ofCustomers = mails.filter((mail) => mail.kind === 'customer-link' && mail.storeId === storeId)
-      const process = await otherServer(server, sending)
+      const process = await ofTest(otherServer(server, sending))
       const marks = [...(await marksFor(person)), ...(await marksFor(at(process, person), /mail|outbox/))]
       const isOfCustomer = (mark: string) => ofCustomers.some(({ id }) => id === numberIn(mark))
       expect(marks.filter((mark) => !isOfCustomer(mark))).toEqual([])
       expect(marks.some(isOfCustomer)).toBe(storeId !== 0)
-      await process.close()
     },
     60_000,
   )

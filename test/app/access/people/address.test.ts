@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { cloneDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { newDeveloper } from '../../../support/signed-in.ts'
 import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { leadsTo } from '../../http/pages/people/fixture.ts'
@@ -182,30 +183,24 @@ describe('another address', () => {
 })
 
 test('where no mail can be sent, the address changes at once and is unproved; a taken one counts as a failed try', async () => {
-  const plain = await openServer({ SANDBOX: 'no' }, cloneDatabase)
-  try {
-    const store = await plain.openStore()
-    const { email, person } = await memberWith(plain, store, 'orders')
-    const other = await memberWith(plain, store, 'owner')
-    expect((await person.open(page)).body).toContain('because this server sends no mail')
-    for (let time = 0; time < 5; time++) {
-      expect(refused(await ask(person, other.email))).toMatchObject({ statusCode: 409, field: 'Email' })
-    }
-    expect((await ask(person, other.email)).statusCode).toBe(429)
-    plain.clock.ms += 60_000
-    const next = freshEmail()
-    const answer = await person.submit(
-      page,
-      { Email: next, CurrentPassword: password },
-      { action: `${page}/address/change` },
-    )
-    expect(leadsTo(answer)).toEqual([303, `${page}?notice=address-changed`])
-    expect(await plain.services.db.identity.findMany({ where: { email: next } })).toMatchObject([
-      { emailProvedAt: null },
-    ])
-    expect((await tryToEnter(testPerson(plain.app), email)).statusCode).toBe(401)
-    expect(await plain.services.db.mail.count()).toBe(0)
-  } finally {
-    await plain.close()
+  const plain = await ofTest(openServer({ SANDBOX: 'no' }, cloneDatabase))
+  const store = await plain.openStore()
+  const { email, person } = await memberWith(plain, store, 'orders')
+  const other = await memberWith(plain, store, 'owner')
+  expect((await person.open(page)).body).toContain('because this server sends no mail')
+  for (let time = 0; time < 5; time++) {
+    expect(refused(await ask(person, other.email))).toMatchObject({ statusCode: 409, field: 'Email' })
   }
+  expect((await ask(person, other.email)).statusCode).toBe(429)
+  plain.clock.ms += 60_000
+  const next = freshEmail()
+  const answer = await person.submit(
+    page,
+    { Email: next, CurrentPassword: password },
+    { action: `${page}/address/change` },
+  )
+  expect(leadsTo(answer)).toEqual([303, `${page}?notice=address-changed`])
+  expect(await plain.services.db.identity.findMany({ where: { email: next } })).toMatchObject([{ emailProvedAt: null }])
+  expect((await tryToEnter(testPerson(plain.app), email)).statusCode).toBe(401)
+  expect(await plain.services.db.mail.count()).toBe(0)
 })

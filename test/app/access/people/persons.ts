@@ -67,10 +67,7 @@ export async function sessionOf(services: Services, kind: SessionKind, token: st
 
 /** How a promise that must be refused was refused. */
 export async function refusal(promise: Promise<unknown>): Promise<StoreFailure> {
-  const failure = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
+  const failure = await promise.catch((error: unknown) => error)
   if (!(failure instanceof StoreFailure)) throw new Error('not refused', { cause: failure })
   return failure
 }

@@ -5,6 +5,7 @@ import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { newDeveloper } from '../../../support/signed-in.ts'
 import { statementsOf } from '../../../support/statements.ts'
 import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
@@ -329,17 +330,13 @@ describe('several accounts of one address', () => {
 })
 
 test('a server that sends no mail says so, and writes nothing', async () => {
-  const plain = await openServer({ SANDBOX: 'no' }, cloneDatabase)
-  try {
-    const store = await plain.openStore()
-    const { email } = await memberWith(plain, store, 'owner')
-    expect((await testPerson(plain.app).open('/admin/reset')).body).toContain('This server sends no mail')
-    const answer = await testPerson(plain.app).call('POST', '/admin/reset', { Email: email })
-    expect(refused(answer)).toMatchObject({ statusCode: 409 })
-    expect([await plain.services.db.mail.count(), await plain.services.db.resetLink.count()]).toEqual([0, 0])
-  } finally {
-    await plain.close()
-  }
+  const plain = await ofTest(openServer({ SANDBOX: 'no' }, cloneDatabase))
+  const store = await plain.openStore()
+  const { email } = await memberWith(plain, store, 'owner')
+  expect((await testPerson(plain.app).open('/admin/reset')).body).toContain('This server sends no mail')
+  const answer = await testPerson(plain.app).call('POST', '/admin/reset', { Email: email })
+  expect(refused(answer)).toMatchObject({ statusCode: 409 })
+  expect([await plain.services.db.mail.count(), await plain.services.db.resetLink.count()]).toEqual([0, 0])
 })
 
 test('no token stands in the log', async () => {

@@ -8,7 +8,7 @@ import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { openAccess, type Services } from '../../../support/access.ts'
 import { looks } from '../../../support/argon2.ts'
 import { untilItWaits } from '../../../support/held.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import {
   enter,
   entered,
@@ -243,20 +243,16 @@ describe('the delay of an account', () => {
   })
 
   test('holds for two servers on one database', async () => {
-    const db = connect(access.url)
-    try {
-      const servers = [services, { ...services, db }]
-      const { email } = await newDeveloper(services)
-      const guesses = await Promise.all(
-        Array.from({ length: 60 }, (_, index) => fail({ kind: 'developer', email }, servers[index % 2])),
-      )
+    const db = await ofTest(connect(access.url))
+    const servers = [services, { ...services, db }]
+    const { email } = await newDeveloper(services)
+    const guesses = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => fail({ kind: 'developer', email }, servers[index % 2])),
+    )
 
-      expect(guesses.filter(({ code }) => code === 'unauthorized')).toHaveLength(5)
-      const tried = servers.map((each) => refusal(enter(each, { kind: 'developer', email })))
-      for (const failure of await Promise.all(tried)) expect(failure.code).toBe('rate-limited')
-    } finally {
-      await db.$disconnect()
-    }
+    expect(guesses.filter(({ code }) => code === 'unauthorized')).toHaveLength(5)
+    const tried = servers.map((each) => refusal(enter(each, { kind: 'developer', email })))
+    for (const failure of await Promise.all(tried)) expect(failure.code).toBe('rate-limited')
   })
 
   test('is one for every spelling of the address', async () => {

@@ -1,28 +1,26 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Registry } from 'prom-client'
-import sharp from 'sharp'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createRemovalNotices } from '../../../../src/access/applications/subscriptions/removal-notices.ts'
 import { issueCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
 import { orderNew } from '../../../../src/engine/definition/event-kinds.ts'
-import { recordsToXml } from '../../../../src/http/rest/xml.ts'
 import { checkDatabase } from '../../../../src/operations/installation/check-database.ts'
 import { createTestStores } from '../../../../src/operations/sandbox/runner.ts'
 import { createAlerts } from '../../../../src/shop/alerts/loop.ts'
 import { createPictureFetches } from '../../../../src/shop/pictures/fetches.ts'
 import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { invite } from '../../../../src/shop/staff/invitations.ts'
-import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
-import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { operator } from '../../../support/actors.ts'
+import { rowsOf } from '../../../support/contents.ts'
+import { sharedDispatcher } from '../../../support/dispatcher.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { openMailReceiver } from '../../../support/mail-receiver.ts'
 import { otherProcess } from '../../../support/other-process.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
+import { filled } from '../../../support/pictures.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { refused } from '../../../support/refused.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { customerIn, memberIn, merchantIn, operatorIn, proveAgain } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 import {
@@ -40,7 +38,7 @@ import { openReceiver as openWebhookReceiver } from '../../shop/webhooks/dispatc
 
 const DAY_MS = 86_400_000
 const message = 'The store is closed until one of its owners opens it again'
-const folder = mkdtempSync(join(tmpdir(), 'closing-'))
+const folder = sharedFolder()
 const mail = await shared(openMailReceiver())
 const server = await sharedServer({
   FILES_DIR: folder,
@@ -49,17 +47,8 @@ const server = await sharedServer({
   MAIL_FROM: 'mail@server.example',
 })
 const { db } = server.services
-const dispatcher = new Dispatcher({
-  ...server.services,
-  metrics: createDispatcherMetrics(new Registry()),
-  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-})
+const dispatcher = sharedDispatcher(server)
 const other = await server.openStore()
-afterAll(async () => {
-  await dispatcher.stop()
-  await server.services.outbound.close()
-  rmSync(folder, { recursive: true })
-})
 
 let shop: Awaited<ReturnType<typeof openTelling>>
 let merchant: TestPerson
@@ -81,8 +70,7 @@ const listed = async () => {
 }
 const exported = async () => (await server.operate('GET', at('/export'))).body.replace(/"exportedAt":"[^"]*"/, '')
 const pictured = async () => {
-  const create = { width: 30, height: 20, channels: 3, background: 'red' } as const
-  const body = await sharp({ create }).png().toBuffer()
+  const body = await filled(30, 20).png().toBuffer()
   const answer = await shop.call('POST', `/Products/${shop.lamp}/Images`, { body, contentType: 'image/png' })
   expect(answer.statusCode, answer.body).toBeLessThan(300)
   const [{ ImageGalleryFile }] = (await shop.call('GET', `/Products/${shop.lamp}/Images`)).json()
@@ -299,20 +287,20 @@ describe('while a store is closed', () => {
 
 describe('after 30 days', () => {
   test('its applications are told, and everything of it is deleted, whatever number of processes do it', async () => {
-    const callback = await openReceiver()
+    const callback = await ofTest(openReceiver())
     const developed = await openClient(server, { CallBackURL: callback.url })
     await tokenOf(server, { ...shop, merchant }, developed)
     await customerIn(server, shop)
     await shop.order()
     await pictured()
     await other.add('/Products', { SKUInfo: { SKU: 'OTHER', Name: 'Other' } })
-    const untouched = await rowsOf(other.store.id)
+    const untouched = await rowsOf(db, other.store.id)
     expect(readdirSync(join(folder, String(shop.store.id))).length).toBeGreaterThan(0)
     await close()
     callback.received.length = 0
     server.clock.ms += 30 * DAY_MS - 1
     await server.services.testStores.settle()
-    expect((await rowsOf(shop.store.id)).Product).toBe(1)
+    expect((await rowsOf(db, shop.store.id)).Product).toBe(1)
 
     server.clock.ms += 1
     const beside = createTestStores({ ...server.services, log: server.services.log })
@@ -326,7 +314,7 @@ describe('after 30 days', () => {
     expect(callback.received.map(({ callback }) => callback)).toMatchObject([
       { Action: 'REMOVE', PublicKey: developed.PublicKey, SecureURL: shop.store.secureUrl },
     ])
-    const left = Object.keys(await rowsOf(shop.store.id))
+    const left = Object.keys(await rowsOf(db, shop.store.id))
     expect(left.filter((name) => !['AuditEntry', 'EndedToken'].includes(name))).toEqual([])
     expect(readdirSync(folder)).not.toContain(String(shop.store.id))
     expect((await server.operate('GET', at('/export'))).statusCode).toBe(404)
@@ -339,26 +327,10 @@ describe('after 30 days', () => {
       details: {},
     })
     expect(await db.auditEntry.count({ where: { storeId: shop.store.id, action: 'store.deleted' } })).toBe(1)
-    expect(await rowsOf(other.store.id)).toEqual(untouched)
+    expect(await rowsOf(db, other.store.id)).toEqual(untouched)
     for await (const { check, findings } of checkDatabase(server.database.url, 5)) {
       expect([check.name, findings]).toEqual([check.name, []])
     }
     await beside.stop()
-    await callback.close()
   })
 })
-
-/** How many rows each table has of a store. */
-async function rowsOf(storeId: number): Promise<Record<string, number>> {
-  const tables = await db.$queryRaw<{ name: string }[]>`
-    SELECT table_name::text AS "name" FROM information_schema.columns
-    WHERE table_schema = 'public' AND column_name = 'storeId' ORDER BY 1`
-  const counts: Record<string, number> = {}
-  for (const { name } of tables) {
-    const [row] = await db.$queryRawUnsafe<{ count: number }[]>(
-      `SELECT count(*)::int AS "count" FROM "${name}" WHERE "storeId" = ${storeId}`,
-    )
-    if (row && row.count > 0) counts[name] = row.count
-  }
-  return counts
-}

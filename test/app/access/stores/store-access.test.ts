@@ -22,10 +22,7 @@ async function refusal(
   credentials: ReturnType<typeof credentialsOf>,
   authenticator: Authenticator = services.authenticator,
 ): Promise<RefusedStore> {
-  const failure = await authenticator.authenticateStore(credentials).then(
-    () => undefined,
-    (error: unknown) => error,
-  )
+  const failure = await authenticator.authenticateStore(credentials).catch((error: unknown) => error)
   if (!(failure instanceof RefusedStore)) throw new Error('not refused', { cause: failure })
   return failure
 }

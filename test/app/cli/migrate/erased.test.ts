@@ -1,9 +1,9 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { shared } from '../../../support/shared.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
 import { expectEnd, openStage } from './fixture.ts'
 
-const stage = await openStage()
-afterAll(() => stage.close())
+const stage = await shared(openStage())
 
 test('records of a person who was erased here are passed over, whatever the source does, and differ from nothing', async () => {
   const { server } = stage

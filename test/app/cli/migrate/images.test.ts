@@ -1,20 +1,17 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import sharp from 'sharp'
 import { afterAll, expect, test } from 'vitest'
+import { sharedFolder } from '../../../support/folders.ts'
+import { filled } from '../../../support/pictures.ts'
 import { startCommand } from '../../../support/run-command.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'former-'))
+const folder = sharedFolder()
 const server = await sharedServer({ FILES_DIR: join(folder, 'files'), OUTBOUND_ALLOW: '127.0.0.1' })
-const picture = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })
-  .png()
-  .toBuffer()
+const picture = await filled(30, 20).png().toBuffer()
 const asked: (string | undefined)[] = []
 const former = createServer(({ url }, response) => {
   asked.push(url)
@@ -28,7 +25,6 @@ afterAll(async () => {
   former.closeAllConnections()
   former.close()
   await server.services.outbound.close()
-  rmSync(folder, { recursive: true })
 })
 
 test('--images fetches what the records name; they keep their texts, and pages show it; another run goes on', async () => {

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { allOddities, type Faults, type Oddities } from '../../../support/odd-source.ts'
+import { shared } from '../../../support/shared.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
-import { differencesBetween, expectEnd, openStage, type Stage } from './fixture.ts'
+import { differencesBetween, expectEnd, openStage } from './fixture.ts'
 
-let stage: Stage
+const stage = await shared(openStage())
 let shop: TestStore
 
 beforeAll(async () => {
-  stage = await openStage()
   shop = await stage.openSource()
   expect((await importInto(stage.server, shop, [...oneOfEach, numbersAlone])).refused).toEqual([])
 }, 120_000)
-afterAll(() => stage?.close())
 
 const oneOfEach = [
   { service: 'Products', record: { SKUInfo: { CatalogID: 4_711, SKU: '4711', Name: '12', Price: 5 } } },

@@ -1,23 +1,20 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeCertificate } from '../../../support/certificate.ts'
+import { folderOfTest } from '../../../support/folders.ts'
 import { bankAccount, cardNumber } from '../../../support/odd-source.ts'
 import { startCommand } from '../../../support/run-command.ts'
-import { freePort, temporaryFolder } from '../../../support/run-server.ts'
+import { freePort } from '../../../support/run-server.ts'
+import { shared } from '../../../support/shared.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
-import { differencesBetween, expectEnd, keysFor, type Move, openStage, recordsOf, type Stage } from './fixture.ts'
+import { differencesBetween, expectEnd, keysFor, type Move, openStage, recordsOf } from './fixture.ts'
 
-let stage: Stage
-
-beforeAll(async () => {
-  stage = await openStage()
-})
-afterAll(() => stage?.close())
+const stage = await shared(openStage())
 
 const product = (id: number, members: object = {}) => ({
   service: 'Products',
@@ -558,7 +555,7 @@ describe('who may', () => {
 
   test('a certificate that nobody trusts is refused at once', async () => {
     const move = await stage.openMove(await openShop([]))
-    const folder = temporaryFolder()
+    const folder = folderOfTest()
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
     makeCertificate(cert, key)
     const requests: unknown[] = []
@@ -569,7 +566,6 @@ describe('who may', () => {
     await once(server, 'listening')
     const refused = await move.run(['--from', `https://localhost:${(server.address() as AddressInfo).port}`])
     server.close()
-    rmSync(folder, { recursive: true })
     expect(refused.errors).toMatch(/no certificate that can be trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)
     expect(requests).toEqual([])
   })

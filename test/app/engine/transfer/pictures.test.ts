@@ -1,10 +1,11 @@
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { filled, pictureFolder } from '../../../support/pictures.ts'
+import { sharedFolder } from '../../../support/folders.ts'
+import { filled } from '../../../support/pictures.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { exportOf, importInto, linesOf } from './fixture.ts'
 
-const folder = pictureFolder()
+const folder = sharedFolder()
 const server = await sharedServer({ FILES_DIR: folder })
 const other = await sharedServer({ FILES_DIR: folder, PUBLIC_URL: 'http://127.0.0.1:8099' })
 const shop = await server.openStore()

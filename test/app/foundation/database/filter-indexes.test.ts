@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../src/engine/caller.ts'
 import { type FilterKind, type Filters, readFilter } from '../../../../src/engine/definition/filters.ts'
 import type { Resource } from '../../../../src/engine/definition/resource.ts'
@@ -7,6 +7,7 @@ import { identifier, type Sql, sql } from '../../../../src/foundation/database/s
 import { resourceNamed, servedResources } from '../../../../src/shop/registry.ts'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { shared } from '../../../support/shared.ts'
 
 /** Tables whose filters need no index of their own, with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -26,13 +27,9 @@ const values: Readonly<Record<FilterKind, readonly [string, string?]>> = {
 
 const store = { id: 1, name: '', secureUrl: '', currency: 'USD', timeZone: 'UTC', country: '', orderMails: [] }
 
-const database = await cloneDatabase()
-const client = await openClient(database.url)
+const database = await shared(cloneDatabase())
+const client = await shared(openClient(database.url))
 await client.query('SET enable_seqscan = off; BEGIN')
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
 
 describe('every documented filter has an index that begins with the store and serves it', () => {
   test.each(documentedFilters())('$service: $name = $given', async (documented) => {

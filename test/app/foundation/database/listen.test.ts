@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type KeptConnection, listen } from '../../../../src/foundation/database/connection.ts'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { shared } from '../../../support/shared.ts'
 
-const database = await cloneDatabase()
-const client = await openClient(database.url)
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const database = await shared(cloneDatabase())
+const client = await shared(openClient(database.url))
 
 const heard = vi.fn<(payload: string) => void>()
 const onConnect = vi.fn<() => void>()

@@ -1,17 +1,11 @@
-import { afterEach, expect, test, vi } from 'vitest'
-import { connect, type Db } from '../../../../src/foundation/database/client.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
-
-let database: TestDatabase
-let db: Db
-afterEach(async () => {
-  await db.$disconnect()
-  await database.drop()
-})
+import { expect, test, vi } from 'vitest'
+import { connect } from '../../../../src/foundation/database/client.ts'
+import { cloneDatabase } from '../../../support/database.ts'
+import { ofTest } from '../../../support/shared.ts'
 
 test('connections that the server ends at any moment, also while they pass from one transaction to the next, end no process', async () => {
-  database = await cloneDatabase()
-  db = connect(database.url, { poolMax: 2 })
+  const database = await ofTest(cloneDatabase())
+  const db = await ofTest(connect(database.url, { poolMax: 2 }))
   const uncaught = vi.fn()
   process.on('uncaughtException', uncaught)
   const busy = async () => {

@@ -1,22 +1,19 @@
 import { createServer } from 'node:net'
 import type pg from 'pg'
-import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { beforeEach, expect, inject, test } from 'vitest'
 import { migrationHistory } from '../../../../prisma/schema-engine.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { StartupError } from '../../../../src/foundation/process/startup-error.ts'
 import { openClient } from '../../../support/client.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { throughPort } from '../../../support/gate.ts'
+import { ofTest } from '../../../support/shared.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let client: pg.Client
 beforeEach(async () => {
-  database = await createDatabase()
-  client = await openClient(database.url)
-})
-afterEach(async () => {
-  await client.end()
-  await database.drop()
+  database = await ofTest(createDatabase())
+  client = await ofTest(openClient(database.url))
 })
 
 test('an empty database gets all migrations, and a migrated one none', async () => {

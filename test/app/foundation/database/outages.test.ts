@@ -7,7 +7,9 @@ import { requestLimits } from '../../../../src/foundation/database/limits.ts'
 import { outageOf } from '../../../../src/foundation/database/outage.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openGate } from '../../../support/gate.ts'
+import { holdIn } from '../../../support/held.ts'
 import { operatorKey } from '../../../support/services.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { productBody, type Result } from '../../http/rest/fixture.ts'
@@ -69,20 +71,12 @@ function outageIn(answer: LightMyRequestResponse) {
 
 /** Locks the first product of the first store while `work` runs. */
 async function locked(work: () => Promise<void>): Promise<void> {
-  const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>()
-  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
   const locker = connect(server.database.url)
-  const locking = locker.$transaction(
-    async (tx) => {
-      await tx.$queryRaw`SELECT FROM "Product" WHERE "storeId" = ${store.store.id} AND "id" = 1 FOR UPDATE`
-      hold()
-      await isOver
-    },
-    { timeout: 60_000 },
+  const release = await holdIn(
+    locker,
+    (tx) => tx.$queryRaw`SELECT FROM "Product" WHERE "storeId" = ${store.store.id} AND "id" = 1 FOR UPDATE`,
   )
-  await isHeld
-  await work().finally(end)
-  await locking
+  await work().finally(release)
   await locker.$disconnect()
 }
 
@@ -123,7 +117,7 @@ describe('while a row is locked', () => {
 })
 
 test('while the counter of ids is held, new records of the store wait, and other stores are served', async () => {
-  const locker = connect(server.database.url)
+  const locker = await ofTest(connect(server.database.url))
   await locker.$transaction(
     async (tx) => {
       await tx.$queryRaw`SELECT FROM "Counter" WHERE "storeId" = ${store.store.id} FOR UPDATE`
@@ -137,13 +131,12 @@ test('while the counter of ids is held, new records of the store wait, and other
     },
     { timeout: 60_000 },
   )
-  await locker.$disconnect()
 })
 
 test('while rows of two stores are locked, a third one changes its own', async () => {
   const third = await server.openStore()
   await third.call('POST', '/Products', { body: productBody('THIRD') })
-  const locker = connect(server.database.url)
+  const locker = await ofTest(connect(server.database.url))
   await locker.$transaction(
     async (tx) => {
       await tx.$queryRaw`SELECT FROM "Product" WHERE "storeId" <> ${third.store.id} FOR UPDATE`
@@ -161,7 +154,6 @@ test('while rows of two stores are locked, a third one changes its own', async (
     },
     { timeout: 60_000 },
   )
-  await locker.$disconnect()
 })
 
 test.each([
@@ -189,25 +181,19 @@ test.each([
 
 test('of one person, four requests run at a time, and another person is served meanwhile', async () => {
   const [person, someone] = await Promise.all([merchantIn(server, store.store), merchantIn(server, other.store)])
-  const locker = connect(server.database.url)
+  const locker = await ofTest(connect(server.database.url))
   const waiting = async () => {
     const rows = await locker.$queryRaw<unknown[]>`
       SELECT FROM "pg_stat_activity" WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
     return rows.length
   }
-  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
-  const locking = locker.$transaction(async (tx) => {
-    await tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`
-    await isOver
-  })
+  const release = await holdIn(locker, (tx) => tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`)
   const pages = Array.from({ length: 10 }, () => person.open('/admin/products'))
   await expect.poll(waiting).toBe(4)
   expect((await someone.open('/admin/orders')).statusCode).toBe(200)
   expect(await waiting()).toBe(4)
-  end()
-  await locking
+  await release()
   for (const page of await Promise.all(pages)) expect(page.statusCode).toBe(200)
-  await locker.$disconnect()
 })
 
 test('a transaction whose process does nothing for too long gives up its locks, and another one can go on', async () => {

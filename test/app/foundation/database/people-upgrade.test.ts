@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { hashPassword } from '../../../../src/access/people/passwords.ts'
 import { findSession } from '../../../../src/access/people/sessions.ts'
 import { signIn } from '../../../../src/access/people/sign-in.ts'
@@ -9,6 +9,7 @@ import { listMembers } from '../../../../src/shop/staff/members.ts'
 import { openClient } from '../../../support/client.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { servicesOn } from '../../../support/services.ts'
+import { ofTest } from '../../../support/shared.ts'
 
 // What the version that gave people roles makes of the accounts before it.
 
@@ -18,13 +19,9 @@ const HOUR_MS = 3_600_000
 let database: Awaited<ReturnType<typeof createDatabase>>
 let client: pg.Client
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await ofTest(createDatabase())
   await migrate(database.url, () => {}, LAST_BEFORE)
-  client = await openClient(database.url)
-})
-afterEach(async () => {
-  await client.end()
-  await database.drop()
+  client = await ofTest(openClient(database.url))
 })
 
 async function insert(table: string, row: Record<string, unknown>): Promise<void> {
@@ -35,7 +32,7 @@ async function insert(table: string, row: Record<string, unknown>): Promise<void
 
 test('accounts become owners, each with its own password, and sessions stay open', async () => {
   const createdAt = new Date(Date.now() - HOUR_MS)
-  const db = connect(database.url)
+  const db = await ofTest(connect(database.url))
   const services = servicesOn(db)
   for (const id of [1, 2, 3]) {
     const store = { id, name: `Shop ${id}`, secureUrl: `https://shop-${id}.example`, host: `shop-${id}.example` }
@@ -98,5 +95,4 @@ test('accounts become owners, each with its own password, and sessions stay open
   expect(await enter('merchant', 'the password of another')).toEqual([3])
   expect(await enter('developer', 'the password of another')).toEqual([1])
   await expect(enter('developer', 'the password of one')).rejects.toThrow('is wrong')
-  await db.$disconnect()
 })

@@ -1,15 +1,12 @@
 import type pg from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { schemaDiff } from '../../../../prisma/schema-engine.ts'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 
-const database = await cloneDatabase()
-const client = await openClient(database.url)
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const database = await shared(cloneDatabase())
+const client = await shared(openClient(database.url))
 
 test('schema.prisma and the migrations agree', async () => {
   expect(await schemaDiff(database.url)).toBe('')
@@ -67,12 +64,7 @@ test.each([
 })
 
 async function inOtherDatabase(work: (url: string, client: pg.Client) => Promise<void>): Promise<void> {
-  const other = await cloneDatabase()
-  const otherClient = await openClient(other.url)
-  try {
-    await work(other.url, otherClient)
-  } finally {
-    await otherClient.end()
-    await other.drop()
-  }
+  const other = await ofTest(cloneDatabase())
+  const otherClient = await ofTest(openClient(other.url))
+  await work(other.url, otherClient)
 }

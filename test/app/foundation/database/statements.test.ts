@@ -1,19 +1,16 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { connect, execute, inTransaction, queryRows, rowsInTurn } from '../../../../src/foundation/database/client.ts'
 import { requestLimits } from '../../../../src/foundation/database/limits.ts'
 import { databaseError, Outage, outageOf } from '../../../../src/foundation/database/outage.ts'
 import { sql } from '../../../../src/foundation/database/sql.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 
 const TIME_MS = 300
 
-const database = await cloneDatabase()
-const db = connect(database.url, { poolMax: 1, limits: { ...requestLimits, transactionMs: TIME_MS } })
+const database = await shared(cloneDatabase())
+const db = await shared(connect(database.url, { poolMax: 1, limits: { ...requestLimits, transactionMs: TIME_MS } }))
 await execute(db)`CREATE TABLE "Written" ("number" int)`
-afterAll(async () => {
-  await db.$disconnect()
-  await database.drop()
-})
 
 const pid = sql`SELECT pg_backend_pid() AS "pid"`
 const written = async () => {
@@ -63,7 +60,7 @@ test('a transaction that goes on behind an outage is not committed, and its conn
     watch: <T>(statement: () => Promise<T>) => (isSilent ? (unheard(statement()) as Promise<T>) : statement()),
     onRecovery: () => {},
   }
-  const client = connect(database.url, { poolMax: 1, health })
+  const client = await ofTest(connect(database.url, { poolMax: 1, health }))
   const before = await queryRows(client)`${pid}`
   const over = inTransaction(client, async (tx) => {
     await write(tx, 3)
@@ -74,7 +71,6 @@ test('a transaction that goes on behind an outage is not committed, and its conn
   await expect(over).rejects.toSatisfy((error) => outageOf(error)?.code === 'unavailable')
   expect(await written()).toEqual([])
   expect(await queryRows(client)`${pid}`).not.toEqual(before)
-  await client.$disconnect()
 })
 
 test('what Prisma runs and what goes past it share a transaction, and the errors of PostgreSQL', async () => {
@@ -103,7 +99,7 @@ test('times are those of the clock, whatever time zone the session has', async (
 })
 
 test('the reads of one store leave half of the connections to others', async () => {
-  const shared = connect(database.url, { poolMax: 2 })
+  const shared = await ofTest(connect(database.url, { poolMax: 2 }))
   const read = (id: number, seconds: number) =>
     rowsInTurn({ db: shared, store: { id } })`SELECT pg_sleep(${seconds}::float8)`
   let isAnyOver = false
@@ -115,5 +111,4 @@ test('the reads of one store leave half of the connections to others', async () 
   await read(2, 0)
   expect(isAnyOver).toBe(false)
   await Promise.all(slow)
-  await shared.$disconnect()
 })

@@ -1,6 +1,7 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { shared } from '../../../support/shared.ts'
 
 const NO_STORE = 'Applications, developers and merchants’ accounts are named where no store is known.'
 const BY_HASH = 'Found by its hash before the store is known. The hash of a random secret is unique in all stores.'
@@ -47,12 +48,8 @@ const exceptions: Readonly<Record<string, string>> = {
   TestStore_developerId_fkey: NO_STORE,
 }
 
-const database = await cloneDatabase()
-const client = await openClient(database.url)
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const database = await shared(cloneDatabase())
+const client = await shared(openClient(database.url))
 
 async function breaches(): Promise<string[]> {
   const { rows } = await client.query<{ breach: string }>(`

@@ -1,8 +1,9 @@
 import type pg from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { dropVersionGuards } from '../../../support/version-guard.ts'
 
 // What migrations make of records that an earlier version has stored.
@@ -10,9 +11,9 @@ import { dropVersionGuards } from '../../../support/version-guard.ts'
 let database: TestDatabase
 let client: pg.Client
 beforeEach(async () => {
-  database = await cloneDatabase()
+  database = await ofTest(cloneDatabase())
   await dropVersionGuards(database.url)
-  client = await openClient(database.url)
+  client = await ofTest(openClient(database.url))
   for (const id of [1, 2]) {
     await database.db.store.create({
       data: {
@@ -21,10 +22,6 @@ beforeEach(async () => {
       },
     })
   }
-})
-afterEach(async () => {
-  await client.end()
-  await database.drop()
 })
 
 const then = new Date('2020-01-01T00:00:00Z')

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openClient } from '../../../support/client.ts'
+import { shared } from '../../../support/shared.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { listTables } from '../../../support/version-guard.ts'
 import { productBody } from '../../http/rest/fixture.ts'
@@ -8,16 +9,13 @@ import { productBody } from '../../http/rest/fixture.ts'
 
 const server = await sharedServer()
 const shop = await server.openStore()
-const client = await openClient(server.database.url)
+const client = await shared(openClient(server.database.url))
 
 beforeAll(async () => {
   const AdvancedOptionList = ['1', '2'].map((AdvancedOptionCode) => ({ AdvancedOptionCode }))
   for (const sku of ['one', 'two']) {
     await shop.call('POST', '/Products', { body: productBody(sku, { AdvancedOptionList }) })
   }
-})
-afterAll(async () => {
-  await client.end()
 })
 
 test('covers every list that has a table', () => {

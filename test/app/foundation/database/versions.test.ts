@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { keepConnected } from '../../../../src/foundation/database/connection.ts'
 import { slicedMigrations } from '../../../../src/foundation/database/migration.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
@@ -8,6 +8,7 @@ import { programVersion } from '../../../../src/foundation/process/version.ts'
 import { openClient } from '../../../support/client.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { otherVersion } from '../../../support/other-version.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { sharedServer } from '../../../support/store.ts'
 
 // This version beside a later one on one database. The later one is this tree with a migration of its own.
@@ -15,8 +16,7 @@ import { sharedServer } from '../../../support/store.ts'
 const beside = `-- Servers from ${programVersion} on may run on it.`
 const server = await sharedServer({}, cloneDatabase)
 const { url } = server.database
-const client = await openClient(url)
-afterAll(() => client.end())
+const client = await shared(openClient(url))
 // Nothing of this version is left to be rewritten.
 for (const { name } of slicedMigrations()) {
   await client.query(`INSERT INTO "Upgrade" ("name", "doneAt") VALUES ($1, now())`, [name])
@@ -109,7 +109,7 @@ describe('beside a server of this version', () => {
         )
       ).rows
     // What a kill leaves: an index that nobody completes.
-    const writer = await openClient(url)
+    const writer = await ofTest(openClient(url))
     await writer.query('BEGIN; LOCK TABLE "Product" IN ROW EXCLUSIVE MODE')
     await client.query(`SET lock_timeout = 100`)
     await expect(client.query(statement)).rejects.toThrow('lock timeout')
@@ -124,7 +124,6 @@ describe('beside a server of this version', () => {
     await expect.poll(async () => (await building()).rows.length).toBe(1)
     await client.query('UPDATE "Product" SET "name" = "name"')
     await writer.query('COMMIT')
-    await writer.end()
 
     const { applied, name } = await upgraded
     expect(applied).toEqual([name])
@@ -192,8 +191,7 @@ describe('rows that are rewritten in slices', () => {
     const log: string[] = []
     const { createUpgrades, upgradeFigures } = await later.load('operations/installation/upgrades.ts')
     const { connect, inTransaction, queryIn } = await later.load('foundation/database/client.ts')
-    const db = connect(url)
-    onTestFinished(() => db.$disconnect())
+    const db = await ofTest(connect(url))
     const shown = async () => {
       const values: number[] = []
       await inTransaction(db, (tx) => upgradeFigures.ask(tx, (_name, value) => values.push(value), new Date()))

@@ -1,13 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import { afterAll, expect, test } from 'vitest'
 import { diskFiles } from '../../../../src/foundation/files/disk.ts'
 import type { Files } from '../../../../src/foundation/files/files.ts'
 import { s3Files } from '../../../../src/foundation/files/s3.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'files-'))
+const folder = sharedFolder()
 const bucket = new S3rver({
   port: 0,
   silent: true,
@@ -15,10 +15,7 @@ const bucket = new S3rver({
   configureBuckets: [{ name: 'pictures', configs: [] }],
 })
 const { port } = await bucket.run()
-afterAll(async () => {
-  await bucket.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => bucket.close())
 
 const s3Of = (user: string) => s3Files(`http://${user}@localhost:${port}/pictures?region=us-east-1`)
 const places = { 'a folder': diskFiles(join(folder, 'disk')), 'an S3 store': s3Of('S3RVER:S3RVER') }

@@ -2,18 +2,19 @@ import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { OWN_ADDRESSES } from '../../../../src/foundation/process/setting-forms.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { cloneDatabase } from '../../../support/database.ts'
+import { holdIn } from '../../../support/held.ts'
 import { figureOf, samplesOf } from '../../../support/metrics-text.ts'
 import { operatorKey, servicesOn } from '../../../support/services.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 
-const database = await cloneDatabase()
-afterAll(() => database.drop())
+const database = await shared(cloneDatabase())
 
 const open: FastifyInstance[] = []
 afterEach(async () => {
@@ -350,7 +351,7 @@ describe('/readyz', () => {
     expect(answer.json()).toEqual({ status: 'ready' })
   })
   test('503 when a migration is missing; /healthz goes on', async () => {
-    const other = await cloneDatabase()
+    const other = await ofTest(cloneDatabase())
     await other.db.$executeRaw`delete from _prisma_migrations`
     const app = makeApp({ url: other.url })
     const answer = await call(app, '/readyz')
@@ -358,7 +359,6 @@ describe('/readyz', () => {
     expect(answer.headers['retry-after']).toBe('1')
     expect(answer.json()).toEqual({ status: 'unavailable', reason: 'migrations are not applied' })
     expect((await call(app, '/healthz')).statusCode).toBe(200)
-    await other.drop()
   })
   test('503 when there is no database, without its address', async () => {
     const url = 'postgresql://store:pass-word@127.0.0.1:1/store'
@@ -369,18 +369,13 @@ describe('/readyz', () => {
   test('503 when the database does not answer within 2 s', async () => {
     const app = makeApp()
     await app.ready()
-    const locked = Promise.withResolvers<void>()
-    const enough = Promise.withResolvers<void>()
-    const locking = database.db.$transaction(async (tx) => {
-      await tx.$executeRaw`lock table _prisma_migrations in access exclusive mode`
-      locked.resolve()
-      await enough.promise
-    })
-    await locked.promise
+    const release = await holdIn(
+      database.db,
+      (tx) => tx.$executeRaw`lock table _prisma_migrations in access exclusive mode`,
+    )
     const answer = await call(app, '/readyz')
     expect(answer.json()).toEqual({ status: 'unavailable', reason: 'the database does not answer in time' })
-    enough.resolve()
-    await locking
+    await release()
   })
 })
 

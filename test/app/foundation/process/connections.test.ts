@@ -1,28 +1,27 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import Fastify from 'fastify'
 import pino from 'pino'
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
 import { limitConnections } from '../../../../src/http/server/requests/connections.ts'
 import { answerUnreadable } from '../../../../src/http/server/requests/errors.ts'
 import { plainServer } from '../../../../src/http/server/requests/plain-http.ts'
 import { cutSlowPeers } from '../../../../src/http/server/requests/slow-peers.ts'
 import { makeCertificate } from '../../../support/certificate.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 
 /** Above the time that the server lets a peer go on after the last answer. */
 const LATER_MS = 10_000
 
-const folder = mkdtempSync(join(tmpdir(), 'store-platform-test-'))
+const folder = sharedFolder()
 const files = { key: join(folder, 'key'), cert: join(folder, 'cert') }
 makeCertificate(files.cert, files.key)
 const https = { key: readFileSync(files.key), cert: readFileSync(files.cert) }
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const closing: (() => unknown)[] = []
 beforeEach(() => {

@@ -1,16 +1,16 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { connect, type Db, inTransaction } from '../../../../src/foundation/database/client.ts'
 import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { createDatabaseMetrics } from '../../../../src/foundation/database/metrics.ts'
 import { showShared } from '../../../../src/http/server/figures/figures.ts'
 import { createBackupSchedule } from '../../../../src/operations/installation/backup/schedule.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { openGate } from '../../../support/gate.ts'
 import { figureOf, samplesOf } from '../../../support/metrics-text.ts'
-import { temporaryFolder } from '../../../support/run-server.ts'
 import { statementsOf } from '../../../support/statements.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { productBody } from '../../http/rest/fixture.ts'
@@ -22,10 +22,7 @@ const PRODUCT_NEW = 4
 
 const server = await sharedServer()
 const shop = await server.openStore()
-const backupDir = join(temporaryFolder(), 'backups')
-afterAll(async () => {
-  rmSync(join(backupDir, '..'), { recursive: true, force: true })
-})
+const backupDir = join(sharedFolder(), 'backups')
 
 interface Shown {
   readonly db?: Db

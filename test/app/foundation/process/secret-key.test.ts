@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writeMail } from '../../../../src/access/mail/write.ts'
@@ -11,17 +10,14 @@ import { Connection } from '../../../../src/foundation/database/connection.ts'
 import type { Inbox } from '../../../../src/foundation/database/generated/client.ts'
 import { newSigningSecret } from '../../../../src/foundation/outbound/standard-webhooks.ts'
 import { createSecrets, generateKey } from '../../../../src/foundation/values/secrets.ts'
-import { recordsToXml } from '../../../../src/http/rest/xml.ts'
 import { checkDatabase } from '../../../../src/operations/installation/check-database.ts'
 import { checkSecretKey } from '../../../../src/operations/installation/secret-key/check.ts'
 import { announceKeys, joinProcesses } from '../../../../src/operations/installation/secret-key/keys-in-use.ts'
 import { storeDerivedSecrets } from '../../../../src/operations/installation/secret-key/store-derived.ts'
 import { listMessages, makeInbox } from '../../../../src/operations/sandbox/inbox.ts'
-import { resourceNamed } from '../../../../src/shop/registry.ts'
-import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
-import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { operator } from '../../../support/actors.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { dispatcherOf } from '../../../support/dispatcher.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { programEnv } from '../../../support/run-server.ts'
@@ -274,11 +270,7 @@ async function expectSignatures(scene: Scene, server: TestServer): Promise<void>
 
   receiver.received.length = 0
   await server.app.inject({ method: 'POST', url: `${url}/Test`, headers: shop.credentials })
-  const dispatcher = new Dispatcher({
-    ...server.services,
-    metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-  })
+  const dispatcher = dispatcherOf(server)
   await dispatcher.settle()
   await dispatcher.stop()
   const tried = await developerAt(scene, server).call('POST', `/developers/applications/${client.Id}/callback-test`)

@@ -3,6 +3,7 @@ import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { json, openReceiver, status } from '../../../support/receiver.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { merchantAccount, merchantIn } from '../../../support/signed-in.ts'
 import { openServer, sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
@@ -385,7 +386,7 @@ describe('state', () => {
 
 describe('with a CallBackURL', () => {
   test('its 200 lets the application in, and its PostBackURL is for the popup, once', async () => {
-    const receiver = await openReceiver(json({ PostBackURL: 'https://app.example/setup?a=1' }))
+    const receiver = await ofTest(openReceiver(json({ PostBackURL: 'https://app.example/setup?a=1' })))
     const asking = await openClient(server, { CallBackURL: receiver.url })
     const query = queryOf(asking, shop.store)
     expect((await open(shop.merchant, query)).body).toContain('is asked to confirm first')
@@ -397,11 +398,10 @@ describe('with a CallBackURL', () => {
     expect((await decide(shop.merchant, query, 'allow', asJson)).json()).not.toHaveProperty('PostBackURL')
     expect(receiver.received).toHaveLength(1)
     expect(receiver.received[0]?.callback).toMatchObject({ Action: 'AUTHORIZE', SecureURL: shop.store.secureUrl })
-    await receiver.close()
   })
 
   test('another status is Server not Responding on the page: no code, no subscription, and the button still works', async () => {
-    const receiver = await openReceiver(status(500))
+    const receiver = await ofTest(openReceiver(status(500)))
     const asking = await openClient(server, { CallBackURL: receiver.url })
     const query = queryOf(asking, shop.store)
     const refused = await decide(shop.merchant, query)
@@ -413,7 +413,6 @@ describe('with a CallBackURL', () => {
     expect([await db.subscription.count({ where }), await db.authorizationCode.count({ where })]).toEqual([0, 0])
     receiver.answer = status(200)
     sentBack(await decide(shop.merchant, query))
-    await receiver.close()
   })
 })
 
@@ -430,14 +429,13 @@ test('a subscription that ends with its codes: what was agreed to before gives n
 })
 
 test('codes that have expired are cleared away', async () => {
-  const own = await openServer({}, cloneDatabase)
+  const own = await ofTest(openServer({}, cloneDatabase))
   const [forgetful, store] = [await openClient(own), await openShop(own)]
   await codeOf(store, forgetful)
   own.clock.ms += 10 * 60 * 1_000
   await codeOf(store, forgetful)
   await sweepsByAge(own.services, { historyDays: null })['old authorization codes'](() => false)
   expect(await own.services.db.authorizationCode.count()).toBe(1)
-  await own.close()
 })
 
 function hiddenFields(body: string): [string, string][] {

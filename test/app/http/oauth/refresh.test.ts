@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
@@ -102,13 +103,9 @@ describe('the code of a new application', () => {
   })
 
   test('is given without PKCE in a sandbox', async () => {
-    const sandbox = await openServer({ SANDBOX: 'yes' })
-    try {
-      const own = await openClient(sandbox, { Kind: 'new' })
-      expect(await codeOf(await openShop(sandbox), own)).toMatch(/^[\w-]{43}$/)
-    } finally {
-      await sandbox.close()
-    }
+    const sandbox = await ofTest(openServer({ SANDBOX: 'yes' }))
+    const own = await openClient(sandbox, { Kind: 'new' })
+    expect(await codeOf(await openShop(sandbox), own)).toMatch(/^[\w-]{43}$/)
   })
 })
 

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {
@@ -54,7 +55,7 @@ describe('a revoked token', () => {
   })
 
   test('is told to the other processes, and so is one that a code presented again ended', async () => {
-    const listener = new pg.Client({ connectionString: server.database.url })
+    const listener = await ofTest(new pg.Client({ connectionString: server.database.url }))
     await listener.connect()
     await listener.query(`LISTEN "${accessChannel}"`)
     const heard = () => new Promise<unknown>((resolve) => listener.once('notification', resolve))
@@ -67,7 +68,6 @@ describe('a revoked token', () => {
     const ofReuse = heard()
     await post(server, '/oauth/token', exchangeOf(client, code))
     await ofReuse
-    await listener.end()
   })
 
   test('may be named twice in one request, and a second one is refused', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { openGate } from '../../../support/gate.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { merchantIn, proveAgain } from '../../../support/signed-in.ts'
 import { openServer, sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
@@ -360,10 +361,9 @@ describe('a request is refused', () => {
   })
 
   test('over plain http, where PUBLIC_URL is https', async () => {
-    const secure = await openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' })
+    const secure = await ofTest(openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' }))
     expect(refusal(await post(secure, token, {}))).toEqual([403, 'invalid_request'])
     expect(refusal(await post(secure, token, {}, { 'x-forwarded-proto': 'https' }))).toEqual([401, 'invalid_client'])
-    await secure.close()
   })
 
   test('with 429 after fifty wrong keys from one address; right keys still work, and other addresses', async () => {
@@ -395,11 +395,10 @@ test('a defect answers 500 in OAuth’s form, without a word from inside', async
   const takeRefused = () => {
     throw new Error('a word from inside')
   }
-  const app = buildApp({ ...server.services, throttle: { ...server.services.throttle, takeRefused } })
+  const app = await ofTest(buildApp({ ...server.services, throttle: { ...server.services.throttle, takeRefused } }))
   const answer = await post({ ...server, app }, token, {})
   expect(refusal(answer)).toEqual([500, 'server_error'])
   expect(answer.body).not.toContain('inside')
-  await app.close()
 })
 
 describe('at once', () => {

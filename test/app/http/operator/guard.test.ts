@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { storeInput } from '../../../support/access.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { refused } from '../../../support/refused.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
 const admin = await shared(openAdmin())
+const secure = await shared(openAdmin({ publicUrl: 'https://api.shop.example' }))
 
 test('without the operator’s key the answer is 401, before anything else is looked at', async () => {
   for (const authorization of ['', 'Bearer wrong', 'Bearer operator-key-for-test', 'Basic operator-key-for-tests']) {
@@ -39,18 +40,13 @@ test('wrong keys are counted by client address, and never lock the right one out
 })
 
 test('plain http is refused with 403 when PUBLIC_URL is https, even with the right key', async () => {
-  const secure = await openAdmin({ publicUrl: 'https://api.shop.example' })
-  try {
-    const plain = await secure.call('GET', '/admin/stores')
-    expect(refused(plain)).toMatchObject({
-      statusCode: 403,
-      message: expect.stringContaining('https://api.shop.example'),
-    })
-    const headers = { 'x-forwarded-proto': 'https' }
-    expect((await secure.call('GET', '/admin/stores', undefined, { headers })).statusCode).toBe(200)
-  } finally {
-    await secure.close()
-  }
+  const plain = await secure.call('GET', '/admin/stores')
+  expect(refused(plain)).toMatchObject({
+    statusCode: 403,
+    message: expect.stringContaining('https://api.shop.example'),
+  })
+  const headers = { 'x-forwarded-proto': 'https' }
+  expect((await secure.call('GET', '/admin/stores', undefined, { headers })).statusCode).toBe(200)
 })
 
 describe('a page over plain http, where PUBLIC_URL is https', () => {
@@ -58,11 +54,6 @@ describe('a page over plain http, where PUBLIC_URL is https', () => {
   const stranger = '192.0.2.7'
   const byHttp = { 'x-forwarded-proto': 'http' }
   const byHttps = { 'x-forwarded-proto': 'https' }
-  let secure: Awaited<ReturnType<typeof openAdmin>>
-  beforeAll(async () => {
-    secure = await openAdmin({ publicUrl: 'https://api.shop.example' })
-  })
-  afterAll(() => secure.close())
   const open = (method: 'GET' | 'HEAD' | 'POST', remoteAddress: string, headers = {}, url = '') =>
     secure.app.inject({
       method,
@@ -153,13 +144,9 @@ test('no secret comes into the log', async () => {
 })
 
 test('a defect answers 500 without text from inside, and the log has it', async () => {
-  const broken = await openAdmin({ openDatabase: cloneDatabase })
-  try {
-    await broken.services.db.$executeRaw`ALTER TABLE "Application" RENAME TO "Gone"`
-    const answer = await broken.call('GET', '/admin/applications')
-    expect(refused(answer)).toMatchObject({ statusCode: 500, field: '', message: 'Internal error' })
-    expect(broken.log.join('')).toContain('request failed')
-  } finally {
-    await broken.close()
-  }
+  const broken = await ofTest(openAdmin({ openDatabase: cloneDatabase }))
+  await broken.services.db.$executeRaw`ALTER TABLE "Application" RENAME TO "Gone"`
+  const answer = await broken.call('GET', '/admin/applications')
+  expect(refused(answer)).toMatchObject({ statusCode: 500, field: '', message: 'Internal error' })
+  expect(broken.log.join('')).toContain('request failed')
 })

@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
+import { holdIn } from '../../../support/held.ts'
 import { otherProcess } from '../../../support/other-process.ts'
 import { testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
@@ -395,24 +396,16 @@ test.each(['POST …/orders', 'POST …/subscriptions', 'POST /admin/application
 test('while a request is in progress, every other one with its key gets 409 and when to come back', async () => {
   const request: Request = { method: 'PUT', url: ofShop(''), body: { Name: 'Slow' } }
   const key = `slow-${++serial}`
-  const held = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  const holding = server.database.db.$transaction(
-    async (tx) => {
-      await tx.$executeRawUnsafe(`SELECT FROM "Store" WHERE "id" = ${shop.store.id} FOR UPDATE`)
-      held.resolve()
-      await released.promise
-    },
-    { timeout: 60_000 },
+  const release = await holdIn(
+    server.database.db,
+    (tx) => tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${shop.store.id} FOR UPDATE`,
   )
-  await held.promise
   const first = send(request, key)
   await vi.waitFor(async () => expect(await keysInProgress()).toBe(1), { timeout: 20_000 })
   const second = await send(request, key)
   expect(refused(second)).toMatchObject({ statusCode: 409, field: 'Idempotency-Key' })
   expect(second.headers['retry-after']).toBe('1')
-  released.resolve()
-  await holding
+  await release()
   expect(outcome(await first)).toEqual([200, false])
   expect(outcome(await send(request, key))).toEqual([200, true])
 })

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestPerson, testPerson } from '../../../support/person.ts'
+import { type TestPerson, testPerson, textOf } from '../../../support/person.ts'
 import { memberIn, merchantAccount } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { alertIn, shopWithOrder } from './shop/order-fixture.ts'
@@ -27,12 +27,7 @@ beforeAll(async () => {
 
 /** What the page says, without data, which is in its own language. */
 function wordsIn(html: string): string {
-  return html
-    .replace(/<(code|bdi)[\s\S]*?<\/\1>/g, '')
-    .replace(/<a href="#[^"]*">[^<]*<\/a>/g, '')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+  return textOf(html.replace(/<(code|bdi)[\s\S]*?<\/\1>/g, '').replace(/<a href="#[^"]*">[^<]*<\/a>/g, ''))
 }
 
 function expectGerman(html: string): string {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { compileClient } from '../../../../clients/typescript/generate.ts'
-import { temporaryFolder } from '../../../support/run-server.ts'
+import { folderOfTest } from '../../../support/folders.ts'
 import { sharedServer } from '../../../support/store.ts'
 
 // The client for TypeScript, as the server hands it out. test/load installs it and calls a server by it.
@@ -15,12 +15,6 @@ const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../../../', import.meta.url))
 const source = join(project, 'clients', 'typescript')
 const server = await sharedServer()
-
-function ownFolder(): string {
-  const folder = temporaryFolder()
-  onTestFinished(() => rm(folder, { recursive: true }))
-  return folder
-}
 
 test('the package is answered to GET, HEAD and If-None-Match, as it is whatever encodings are accepted', async () => {
   const url = '/docs/client.tgz'
@@ -37,7 +31,7 @@ test('the package is answered to GET, HEAD and If-None-Match, as it is whatever 
 })
 
 test('it has what the compiler makes of its sources (`npm run client-types` writes it), its README and nothing else', async () => {
-  const folder = ownFolder()
+  const folder = folderOfTest()
   const compiled = join(folder, 'compiled')
   const { rawPayload } = await server.app.inject('/docs/client.tgz')
   await Promise.all([writeFile(join(folder, 'client.tgz'), rawPayload), compileClient(compiled)])
@@ -52,7 +46,7 @@ test('it has what the compiler makes of its sources (`npm run client-types` writ
 })
 
 test('its bytes are the same for files of another age, order and mode', async () => {
-  const folder = ownFolder()
+  const folder = folderOfTest()
   const packer = 'src/http/reference/client-package.ts'
   await mkdir(join(folder, 'src/http/reference'), { recursive: true })
   await Promise.all([

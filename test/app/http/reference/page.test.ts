@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import type { PathItem } from '../../../../src/http/server/json/openapi.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { openServer, sharedServer } from '../../../support/store.ts'
 
 const BYTES_MAX = 300_000
@@ -287,21 +288,17 @@ describe('the search', () => {
 })
 
 test('keys are never typed into a page that came over plain http where PUBLIC_URL is https', async () => {
-  const secure = await openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' })
-  try {
-    const address = '/docs/reference/Products'
-    const plain = await secure.app.inject(address)
-    expect([plain.statusCode, plain.headers.location]).toEqual([302, `https://api.shop.example${address}`])
-    const proxied = await secure.app.inject({ url: address, headers: { 'x-forwarded-proto': 'https' } })
-    expect(proxied.statusCode).toBe(200)
-    const untrusted = await secure.app.inject({
-      url: address,
-      headers: { 'x-forwarded-proto': 'https' },
-      remoteAddress: '192.0.2.7',
-    })
-    expect([untrusted.statusCode, untrusted.headers.location]).toEqual([403, undefined])
-    expect(untrusted.json()).toMatchObject([{ Message: expect.stringContaining('TRUST_PROXY') }])
-  } finally {
-    await secure.close()
-  }
+  const secure = await ofTest(openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' }))
+  const address = '/docs/reference/Products'
+  const plain = await secure.app.inject(address)
+  expect([plain.statusCode, plain.headers.location]).toEqual([302, `https://api.shop.example${address}`])
+  const proxied = await secure.app.inject({ url: address, headers: { 'x-forwarded-proto': 'https' } })
+  expect(proxied.statusCode).toBe(200)
+  const untrusted = await secure.app.inject({
+    url: address,
+    headers: { 'x-forwarded-proto': 'https' },
+    remoteAddress: '192.0.2.7',
+  })
+  expect([untrusted.statusCode, untrusted.headers.location]).toEqual([403, undefined])
+  expect(untrusted.json()).toMatchObject([{ Message: expect.stringContaining('TRUST_PROXY') }])
 })

@@ -9,6 +9,7 @@ import { columnsOf } from '../../../../src/shop/csv/lines/columns.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { storeInput } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
+import { holdIn } from '../../../support/held.ts'
 import { otherProcess } from '../../../support/other-process.ts'
 import { type CallOptions, type Method, sharedServer, type TestStore } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
@@ -78,21 +79,7 @@ async function keysStored(): Promise<number> {
 
 /** Runs `work` while another transaction holds what `sql` locks, until `release` is called. */
 async function whileLocked(sql: string, work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
-  const held = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  const other = server.database.db.$transaction(
-    async (tx) => {
-      await tx.$executeRawUnsafe(sql)
-      held.resolve()
-      await released.promise
-    },
-    { timeout: 60_000 },
-  )
-  await Promise.race([held.promise, other])
-  const release = async () => {
-    released.resolve()
-    await other
-  }
+  const release = await holdIn(server.database.db, (tx) => tx.$executeRawUnsafe(sql))
   await work(release).finally(release)
 }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reserveIds } from '../../../../src/engine/changing/write.ts'
+import { holdIn } from '../../../support/held.ts'
 import { openServer, sharedServer } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
@@ -139,23 +140,15 @@ describe('by Link, every record that existed at the start and stayed is read exa
   test('a record that commits late under a lower number keeps nobody from being read, and is not read twice', async () => {
     const ids = await createProducts(4)
     const lateId = await reserveIds(shop.caller, 'Product', 1)
-    const [inserted, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const late = server.database.db.$transaction(async (tx) => {
-      await tx.$executeRawUnsafe(
-        `INSERT INTO "Product" SELECT (json_populate_record(t, json_build_object('id', $3::int, 'sku', 'LATE'))).*
-         FROM "Product" t WHERE "storeId" = $1::int AND "id" = $2::int`,
-        shop.store.id,
-        ids[0],
-        lateId,
-      )
-      inserted.resolve()
-      await mayCommit.promise
-    })
-    await inserted.promise
+    const commit = await holdIn(
+      server.database.db,
+      (tx) => tx.$executeRaw`
+        INSERT INTO "Product" SELECT (json_populate_record(t, json_build_object('id', ${lateId}::int, 'sku', 'LATE'))).*
+        FROM "Product" t WHERE "storeId" = ${shop.store.id}::int AND "id" = ${ids[0]}::int`,
+    )
     const [early] = await createProducts(1)
     const first = await get('/StoreWebAPI/v1/Products?limit=4')
-    mayCommit.resolve()
-    await late
+    await commit()
     const rest = await readByLink(nextOf(first) as string)
     await clear()
     expect(idsIn(first)).toEqual(ids)

@@ -1,65 +1,22 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
 import type { Outbound, OutboundRequest } from '../../../../src/foundation/outbound/outbound.ts'
 import { cloneDatabase } from '../../../support/database.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { openReceiver, status } from '../../../support/receiver.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
+import { openServer, sharedServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
 // Results that are posted to where the caller wants them (soap-cartapi §5).
 
-interface Received {
-  readonly method: string | undefined
-  readonly url: string | undefined
-  readonly contentType: string | undefined
-  readonly body: string
-}
-
-type Answer = (response: ServerResponse, request: IncomingMessage) => unknown
-
-/** A program that waits for results, on this machine. */
-async function openReceiver() {
-  const received: Received[] = []
-  const receiver = {
-    url: '',
-    received,
-    answer: ((response) => response.end()) as Answer,
-    close: () => server.close(),
-  }
-  const server = createServer(async (incoming, response) => {
-    const { method, url, headers } = incoming
-    received.push({ method, url, contentType: headers['content-type'], body: await text(incoming) })
-    await receiver.answer(response, incoming)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/results?for=7`
-  receiver.close = () => {
-    server.closeAllConnections()
-    return server.close()
-  }
-  return receiver
-}
-
-let server: TestServer
-let shop: TestStore
-let receiver: Awaited<ReturnType<typeof openReceiver>>
-beforeAll(async () => {
-  receiver = await openReceiver()
-  server = await openServer()
-  shop = await openShop()
-})
-afterAll(async () => {
-  receiver.close()
-  await server.close()
-})
+// A program that waits for results, on this machine.
+const receiver = await shared(openReceiver(status(200), '/results?for=7'))
+const server = await sharedServer()
+const shop = await openShop()
 beforeEach(() => {
   server.clock.ms += 60_000
   receiver.received.length = 0
-  receiver.answer = (response) => response.end()
+  receiver.answer = status(200)
 })
 
 async function openShop(): Promise<TestStore> {
@@ -99,8 +56,8 @@ describe('a result', () => {
     const one = {
       method: 'POST',
       url: '/results?for=7',
-      contentType: 'text/xml; charset=utf-8',
-      body: declaration + count,
+      headers: expect.objectContaining({ 'content-type': 'text/xml; charset=utf-8' }),
+      text: declaration + count,
     }
     expect(receiver.received).toEqual([one, one])
   })
@@ -112,7 +69,7 @@ describe('a result', () => {
     )
     expect(body).toContain(posted(receiver.url))
     expect(headers['x-error-reason']).toMatch(/productId/)
-    expect(receiver.received.map((each) => each.body)).toEqual([declaration + errorDocument(3, 'XML file error')])
+    expect(receiver.received.map(({ text }) => text)).toEqual([declaration + errorDocument(3, 'XML file error')])
     const { body: figures } = await server.app.inject('/metrics')
     expect(figures).toContain('cartapi_calls_total{operation="updateProductInventory",outcome="error",error="3"} 1')
   })
@@ -158,40 +115,36 @@ describe('what is not taken is error 40, with the reason in a header', () => {
 
   test('no answer in time', async () => {
     receiver.answer = () => undefined
-    const app = serverWith(outboundWith((sent) => server.services.outbound.send({ ...sent, totalMs: 200 })))
-    try {
-      expect(await soapCall({ app }, shop, 'getProductCount', { callBackURL: receiver.url })).toBe(failed)
-      const reason = 'Posting to callBackURL failed: No complete answer within 0.2 s'
-      expect(await reasonOf(receiver.url, { app })).toBe(reason)
-    } finally {
-      await app.close()
-    }
+    const app = await ofTest(
+      serverWith(outboundWith((sent) => server.services.outbound.send({ ...sent, totalMs: 200 }))),
+    )
+    expect(await soapCall({ app }, shop, 'getProductCount', { callBackURL: receiver.url })).toBe(failed)
+    const reason = 'Posting to callBackURL failed: No complete answer within 0.2 s'
+    expect(await reasonOf(receiver.url, { app })).toBe(reason)
   })
 
   test('that time is 10 s in all and 5 s to connect, and nothing of the answer is kept', async () => {
     const sent: OutboundRequest[] = []
-    const app = serverWith(
-      outboundWith((each) => {
-        sent.push(each)
-        return server.services.outbound.send(each)
-      }),
+    const app = await ofTest(
+      serverWith(
+        outboundWith((each) => {
+          sent.push(each)
+          return server.services.outbound.send(each)
+        }),
+      ),
     )
-    try {
-      await soapCall({ app }, shop, 'getProductCount', { callBackURL: receiver.url })
-      expect(sent).toEqual([
-        {
-          url: receiver.url,
-          method: 'POST',
-          headers: { 'content-type': 'text/xml; charset=utf-8', 'user-agent': 'store-platform' },
-          body: declaration + count,
-          connectMs: 5_000,
-          totalMs: 10_000,
-          answerBytesMax: 0,
-        },
-      ])
-    } finally {
-      await app.close()
-    }
+    await soapCall({ app }, shop, 'getProductCount', { callBackURL: receiver.url })
+    expect(sent).toEqual([
+      {
+        url: receiver.url,
+        method: 'POST',
+        headers: { 'content-type': 'text/xml; charset=utf-8', 'user-agent': 'store-platform' },
+        body: declaration + count,
+        connectMs: 5_000,
+        totalMs: 10_000,
+        answerBytesMax: 0,
+      },
+    ])
   })
 
   test('it is found in the log by the id of the request, and counted as 40', async () => {
@@ -225,16 +178,12 @@ describe('an address that can never be called', () => {
   })
 
   test('is any inside one that OUTBOUND_ALLOW does not name, this machine’s too', async () => {
-    const strict = await openServer({ OUTBOUND_ALLOW: '192.0.2.1' })
-    try {
-      const store = await strict.openStore()
-      for (const callBackURL of [receiver.url, receiver.url.replace('127.0.0.1', 'localhost')]) {
-        expect(await soapCall(strict, store, 'getProductCount', { callBackURL })).toBe(failed)
-      }
-      expect(receiver.received).toEqual([])
-    } finally {
-      await strict.close()
+    const strict = await ofTest(openServer({ OUTBOUND_ALLOW: '192.0.2.1' }))
+    const store = await strict.openStore()
+    for (const callBackURL of [receiver.url, receiver.url.replace('127.0.0.1', 'localhost')]) {
+      expect(await soapCall(strict, store, 'getProductCount', { callBackURL })).toBe(failed)
     }
+    expect(receiver.received).toEqual([])
   })
 })
 
@@ -249,7 +198,7 @@ describe('a change', () => {
     expect(await raise(receiver.url)).toBe(posted(receiver.url))
     expect(seen).toEqual([before + 1])
     const result = `<UpdateInventoryResponse xmlns=""><ProductID>A-1</ProductID><NewInventory>${before + 1}</NewInventory></UpdateInventoryResponse>`
-    expect(receiver.received.map(({ body }) => body)).toEqual([declaration + result])
+    expect(receiver.received.map(({ text }) => text)).toEqual([declaration + result])
   })
 
   test('stays done when its result is not taken', async () => {
@@ -341,19 +290,15 @@ describe('a hundred results are posted at a time, twenty of them for a store', (
   })
 
   test('and each place is free again, whatever became of the work or the posting', async () => {
-    const broken = await openServer({}, cloneDatabase)
-    try {
-      const store = await broken.openStore()
-      const call = () => post(broken, envelope(request(store, 'getProductCount', { callBackURL: receiver.url })))
-      receiver.answer = (response) => response.writeHead(500).end()
-      for (let made = 0; made < 60; made++) expect((await call()).body).toContain('<Id>40</Id>')
-      await broken.database.db.$executeRawUnsafe('ALTER TABLE "RecordCount" RENAME TO "Gone"')
-      for (let made = 0; made < 60; made++) expect(faultOf(await call()).reason).toBe('Internal error')
-      await broken.database.db.$executeRawUnsafe('ALTER TABLE "Gone" RENAME TO "RecordCount"')
-      receiver.answer = (response) => response.end()
-      for (let made = 0; made < 60; made++) expect((await call()).body).toContain('XML Posted to: ')
-    } finally {
-      await broken.close()
-    }
+    const broken = await ofTest(openServer({}, cloneDatabase))
+    const store = await broken.openStore()
+    const call = () => post(broken, envelope(request(store, 'getProductCount', { callBackURL: receiver.url })))
+    receiver.answer = (response) => response.writeHead(500).end()
+    for (let made = 0; made < 60; made++) expect((await call()).body).toContain('<Id>40</Id>')
+    await broken.database.db.$executeRawUnsafe('ALTER TABLE "RecordCount" RENAME TO "Gone"')
+    for (let made = 0; made < 60; made++) expect(faultOf(await call()).reason).toBe('Internal error')
+    await broken.database.db.$executeRawUnsafe('ALTER TABLE "Gone" RENAME TO "RecordCount"')
+    receiver.answer = (response) => response.end()
+    for (let made = 0; made < 60; made++) expect((await call()).body).toContain('XML Posted to: ')
   })
 })

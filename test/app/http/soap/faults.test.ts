@@ -16,6 +16,7 @@ import { connect as connectDatabase } from '../../../../src/foundation/database/
 import { operator } from '../../../support/actors.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openGate } from '../../../support/gate.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { openServer, sharedServer } from '../../../support/store.ts'
 import { defaultNamespace, envelope, faultOf, post, request } from './support.ts'
 
@@ -461,21 +462,17 @@ describe('error documents', () => {
   })
 
   test('of addresses mean the client’s: behind a proxy that is trusted, the one that it names', async () => {
-    const proxied = await openServer({ TRUST_PROXY: '127.0.0.1' })
-    try {
-      const headers = { 'x-forwarded-for': '203.0.113.7' }
-      for (const [behind, document] of [
-        [proxied, result],
-        [server, login(16)],
-      ] as const) {
-        const store = await behind.openStore()
-        const CartAPI = { Addresses: ['203.0.113.7'] }
-        await updateStore(behind.services, store.store.id, { CartAPI }, operator)
-        const { body } = await post(behind, envelope(request(store, 'getProductCount')), { headers })
-        expect(body).toContain(document)
-      }
-    } finally {
-      await proxied.close()
+    const proxied = await ofTest(openServer({ TRUST_PROXY: '127.0.0.1' }))
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    for (const [behind, document] of [
+      [proxied, result],
+      [server, login(16)],
+    ] as const) {
+      const store = await behind.openStore()
+      const CartAPI = { Addresses: ['203.0.113.7'] }
+      await updateStore(behind.services, store.store.id, { CartAPI }, operator)
+      const { body } = await post(behind, envelope(request(store, 'getProductCount')), { headers })
+      expect(body).toContain(document)
     }
   })
 
@@ -566,67 +563,57 @@ describe('faults', () => {
 })
 
 test('an outage of the database is a Server fault, to come back in a moment; then all goes on', async () => {
-  const gate = await openGate(server.database.url)
-  const db = connectDatabase(gate.url)
+  const gate = await ofTest(openGate(server.database.url))
+  const db = await ofTest(connectDatabase(gate.url))
   const authenticator = createAuthenticator({ db, secrets: server.services.secrets, now: server.services.now })
-  const app = buildApp({ ...server.services, db, authenticator })
-  try {
-    expect((await post({ app }, call())).body).toContain(result)
-    await gate.close()
-    // The store is known still; then, that it is looked for fails.
-    for (const version of ['1.1', '1.2'] as const) {
-      const payload = envelope(request(shop, 'getProductCount'), version)
-      const answer = await post({ app }, payload, { version, headers: { 'x-request-id': `outage-${version}` } })
-      expect(faultOf(answer)).toEqual({
-        status: 500,
-        version,
-        code: version === '1.1' ? 'Server' : 'Receiver',
-        reason: 'The database does not answer; try again in a moment',
-        header: '',
-      })
-      expect(answer.headers['retry-after']).toBe('1')
-      const [why] = server.log.filter((line) => line.includes(`outage-${version}`)).map((line) => JSON.parse(line))
-      expect(why).toMatchObject({
-        msg: 'request',
-        reason: 'The database does not answer; try again in a moment',
-      })
-      server.clock.ms += 60_000
-    }
-    await gate.open()
-    expect((await post({ app }, call())).body).toContain(result)
-  } finally {
-    await app.close()
-    await db.$disconnect()
-    await gate.close()
+  const app = await ofTest(buildApp({ ...server.services, db, authenticator }))
+  expect((await post({ app }, call())).body).toContain(result)
+  await gate.close()
+  // The store is known still; then, that it is looked for fails.
+  for (const version of ['1.1', '1.2'] as const) {
+    const payload = envelope(request(shop, 'getProductCount'), version)
+    const answer = await post({ app }, payload, { version, headers: { 'x-request-id': `outage-${version}` } })
+    expect(faultOf(answer)).toEqual({
+      status: 500,
+      version,
+      code: version === '1.1' ? 'Server' : 'Receiver',
+      reason: 'The database does not answer; try again in a moment',
+      header: '',
+    })
+    expect(answer.headers['retry-after']).toBe('1')
+    const [why] = server.log.filter((line) => line.includes(`outage-${version}`)).map((line) => JSON.parse(line))
+    expect(why).toMatchObject({
+      msg: 'request',
+      reason: 'The database does not answer; try again in a moment',
+    })
+    server.clock.ms += 60_000
   }
+  await gate.open()
+  expect((await post({ app }, call())).body).toContain(result)
 })
 
 test('a defect is a Server fault that says nothing from inside; the log has it', async () => {
-  const broken = await openServer({}, cloneDatabase)
-  try {
-    const store = await broken.openStore()
-    await broken.database.db.$executeRawUnsafe('ALTER TABLE "RecordCount" RENAME TO "Gone"')
-    for (const version of ['1.1', '1.2'] as const) {
-      const payload = envelope(request(store, 'getProductCount'), version)
-      const answer = await post(broken, payload, { version, headers: { 'x-request-id': 'broken-call' } })
-      expect(faultOf(answer)).toEqual({
-        status: 500,
-        version,
-        code: version === '1.1' ? 'Server' : 'Receiver',
-        reason: 'Internal error',
-        header: '',
-      })
-      expect(answer.headers['retry-after']).toBeUndefined()
-    }
-    const errors = broken.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error')
-    expect(errors).toHaveLength(2)
-    expect(errors[0]).toMatchObject({ msg: 'request failed', requestId: 'broken-call' })
-    expect(errors[0].err.message).toContain('RecordCount')
-    const { body } = await broken.app.inject('/metrics')
-    expect(body).toContain('cartapi_calls_total{operation="getProductCount",outcome="fault",error="Server"} 2')
-  } finally {
-    await broken.close()
+  const broken = await ofTest(openServer({}, cloneDatabase))
+  const store = await broken.openStore()
+  await broken.database.db.$executeRawUnsafe('ALTER TABLE "RecordCount" RENAME TO "Gone"')
+  for (const version of ['1.1', '1.2'] as const) {
+    const payload = envelope(request(store, 'getProductCount'), version)
+    const answer = await post(broken, payload, { version, headers: { 'x-request-id': 'broken-call' } })
+    expect(faultOf(answer)).toEqual({
+      status: 500,
+      version,
+      code: version === '1.1' ? 'Server' : 'Receiver',
+      reason: 'Internal error',
+      header: '',
+    })
+    expect(answer.headers['retry-after']).toBeUndefined()
   }
+  const errors = broken.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error')
+  expect(errors).toHaveLength(2)
+  expect(errors[0]).toMatchObject({ msg: 'request failed', requestId: 'broken-call' })
+  expect(errors[0].err.message).toContain('RecordCount')
+  const { body } = await broken.app.inject('/metrics')
+  expect(body).toContain('cartapi_calls_total{operation="getProductCount",outcome="fault",error="Server"} 2')
 })
 
 test('no key is ever in the log, whatever is wrong with the call', async () => {

@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readModel } from '../../../../src/http/soap/model.ts'
 import { operations } from '../../../../src/http/soap/operations/index.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { defaultNamespace, envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
@@ -569,41 +570,33 @@ describe('the address', () => {
 
   test('is that of SOAP_PATH, in any case, and no other', async () => {
     const settings = { SOAP_PATH: '/Legacy/Shop.asmx', REST_PREFIXES: '/Legacy/Shop.asmx/rest,/StoreWebAPI' }
-    const moved = await openServer(settings)
-    try {
-      const other = await moved.openStore()
-      const payload = envelope(request(other, 'getProductCount'))
-      const call = (url: string) =>
-        moved.app.inject({ method: 'POST', url, headers: { 'content-type': 'text/xml' }, payload })
-      for (const url of ['/Legacy/Shop.asmx', '/legacy/shop.asmx/']) {
-        expect((await call(url)).body).toContain('<ProductQuantity>0</ProductQuantity>')
-      }
-      expect((await call('/cart.asmx')).statusCode).toBe(404)
-      expect(faultOf(await call('/Legacy/Shop_advanced.asmx')).reason).toContain('is not offered')
-      expect((await call('/cart_advanced.asmx')).headers['content-type']).toContain('json')
-      expect((await moved.app.inject('/cart.asmx?WSDL')).statusCode).toBe(404)
-      expect((await moved.app.inject('/LEGACY/SHOP.ASMX')).body).toContain('http://localhost:3000/Legacy/Shop.asmx')
-      // REST may lie below it.
-      const rest = await moved.app.inject({
-        url: '/Legacy/Shop.asmx/rest/v1/Products?countonly=1',
-        headers: other.credentials,
-      })
-      expect(rest.statusCode).toBe(200)
-    } finally {
-      await moved.close()
+    const moved = await ofTest(openServer(settings))
+    const other = await moved.openStore()
+    const payload = envelope(request(other, 'getProductCount'))
+    const call = (url: string) =>
+      moved.app.inject({ method: 'POST', url, headers: { 'content-type': 'text/xml' }, payload })
+    for (const url of ['/Legacy/Shop.asmx', '/legacy/shop.asmx/']) {
+      expect((await call(url)).body).toContain('<ProductQuantity>0</ProductQuantity>')
     }
+    expect((await call('/cart.asmx')).statusCode).toBe(404)
+    expect(faultOf(await call('/Legacy/Shop_advanced.asmx')).reason).toContain('is not offered')
+    expect((await call('/cart_advanced.asmx')).headers['content-type']).toContain('json')
+    expect((await moved.app.inject('/cart.asmx?WSDL')).statusCode).toBe(404)
+    expect((await moved.app.inject('/LEGACY/SHOP.ASMX')).body).toContain('http://localhost:3000/Legacy/Shop.asmx')
+    // REST may lie below it.
+    const rest = await moved.app.inject({
+      url: '/Legacy/Shop.asmx/rest/v1/Products?countonly=1',
+      headers: other.credentials,
+    })
+    expect(rest.statusCode).toBe(200)
   })
 
   test('is answered over plain http though the public address is https: old programs have no other', async () => {
-    const secure = await openServer({ PUBLIC_URL: 'https://api.shop.example' })
-    try {
-      const other = await secure.openStore().catch(() => null)
-      expect(other).not.toBeNull()
-      if (other) await soapCall(secure, other, 'getProductCount')
-      expect((await secure.app.inject('/cart.asmx?wsdl')).statusCode).toBe(200)
-    } finally {
-      await secure.close()
-    }
+    const secure = await ofTest(openServer({ PUBLIC_URL: 'https://api.shop.example' }))
+    const other = await secure.openStore().catch(() => null)
+    expect(other).not.toBeNull()
+    if (other) await soapCall(secure, other, 'getProductCount')
+    expect((await secure.app.inject('/cart.asmx?wsdl')).statusCode).toBe(200)
   })
 })
 

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/foundation/xml/read.ts'
 import { readModel, writeWsdl } from '../../../../src/http/soap/model.ts'
 import { operations } from '../../../../src/http/soap/operations/index.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { schemaFaults } from '../../../support/xml-schema.ts'
 import { childrenNamed, defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
@@ -216,31 +217,26 @@ test('every operation of the WSDL has a function, and every function is an opera
 })
 
 test('while strong-soap fails, every call is a fault, the log says why once, and everything else goes on', async () => {
-  const server = await openServer()
+  const server = await ofTest(openServer())
   const shop = await server.openStore()
   const { services, log } = server
-  const app = buildApp({ ...services, config: { ...services.config, soapNamespaces: [] } })
-  try {
-    const payload = envelope(request(shop, 'getProductCount'), '1.2')
-    const call = () =>
-      app.inject({ method: 'POST', url: '/cart.asmx', headers: { 'content-type': 'application/soap+xml' }, payload })
-    for (const answer of [...(await Promise.all([call(), call()])), await call()]) {
-      expect(faultOf(answer)).toEqual({
-        status: 500,
-        version: '1.2',
-        code: 'Receiver',
-        reason: 'cartAPI is out of order; the log of the server says why',
-        header: '',
-      })
-    }
-    expect(log.filter((line) => line.includes('strong-soap cannot read the WSDL'))).toHaveLength(1)
-    const { credentials: headers } = shop
-    expect((await app.inject({ url: '/StoreWebAPI/v1/Products?countonly=1', headers })).statusCode).toBe(200)
-    expect((await app.inject('/cart.asmx?wsdl')).statusCode).toBe(200)
-  } finally {
-    await app.close()
-    await server.close()
+  const app = await ofTest(buildApp({ ...services, config: { ...services.config, soapNamespaces: [] } }))
+  const payload = envelope(request(shop, 'getProductCount'), '1.2')
+  const call = () =>
+    app.inject({ method: 'POST', url: '/cart.asmx', headers: { 'content-type': 'application/soap+xml' }, payload })
+  for (const answer of [...(await Promise.all([call(), call()])), await call()]) {
+    expect(faultOf(answer)).toEqual({
+      status: 500,
+      version: '1.2',
+      code: 'Receiver',
+      reason: 'cartAPI is out of order; the log of the server says why',
+      header: '',
+    })
   }
+  expect(log.filter((line) => line.includes('strong-soap cannot read the WSDL'))).toHaveLength(1)
+  const { credentials: headers } = shop
+  expect((await app.inject({ url: '/StoreWebAPI/v1/Products?countonly=1', headers })).statusCode).toBe(200)
+  expect((await app.inject('/cart.asmx?wsdl')).statusCode).toBe(200)
 })
 
 test.each([
@@ -262,15 +258,11 @@ test.each([
 })
 
 test('without settings the WSDL is at /cart.asmx of the public address, in the namespace of this server', async () => {
-  const server = await openServer()
-  try {
-    const definitions = readXmlDocument((await server.app.inject('/cart.asmx?wsdl')).body)
-    expect(attributeText(definitions, 'targetNamespace')).toBe('urn:store-platform:cartAPI')
-    const port = at(definitions, 'service', 'port:cartAPISoap', 'address')
-    expect(attributeText(port, 'location')).toBe('http://localhost:3000/cart.asmx')
-  } finally {
-    await server.close()
-  }
+  const server = await ofTest(openServer())
+  const definitions = readXmlDocument((await server.app.inject('/cart.asmx?wsdl')).body)
+  expect(attributeText(definitions, 'targetNamespace')).toBe('urn:store-platform:cartAPI')
+  const port = at(definitions, 'service', 'port:cartAPISoap', 'address')
+  expect(attributeText(port, 'location')).toBe('http://localhost:3000/cart.asmx')
 })
 
 describe('namespaces', () => {

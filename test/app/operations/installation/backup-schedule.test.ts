@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { diskFiles } from '../../../../src/foundation/files/disk.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
 import { keyFingerprints } from '../../../../src/operations/installation/backup/key.ts'
@@ -8,7 +8,8 @@ import { openBackup } from '../../../../src/operations/installation/backup/read.
 import { createBackupSchedule } from '../../../../src/operations/installation/backup/schedule.ts'
 import { openClient } from '../../../support/client.ts'
 import { workerDatabase } from '../../../support/database.ts'
-import { temporaryFolder } from '../../../support/run-server.ts'
+import { folderOfTest } from '../../../support/folders.ts'
+import { shared } from '../../../support/shared.ts'
 
 const HOUR_MS = 3_600_000
 const secrets = createSecrets('secret-key-of-the-tests-secret-key')
@@ -20,15 +21,13 @@ let infos: string[]
 let errors: unknown[]
 
 const url = (await workerDatabase()).url
-const client = await openClient(url)
+const client = await shared(openClient(url))
 beforeEach(() => {
-  dir = join(temporaryFolder(), 'backups')
+  dir = join(folderOfTest(), 'backups')
   nowMs = Date.parse('2026-03-10T16:00:00Z')
   infos = []
   errors = []
 })
-afterEach(() => rmSync(join(dir, '..'), { recursive: true }))
-afterAll(() => client.end())
 
 function openSchedule() {
   return createBackupSchedule({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { DatabaseHealth } from '../../../../src/foundation/database/health.ts'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
@@ -8,6 +8,7 @@ import { placeOf } from '../../../../src/operations/installation/move/place.ts'
 import { openClient } from '../../../support/client.ts'
 import { contentsOf, schemaOf } from '../../../support/contents.ts'
 import { cloneDatabase, createDatabase } from '../../../support/database.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { productBody } from '../../http/rest/fixture.ts'
@@ -48,8 +49,7 @@ function placeOrder() {
 
 /** A database that ends with the test. */
 async function newTarget(options = ''): Promise<MoveOptions['target']> {
-  const { url, drop } = await createDatabase(options)
-  onTestFinished(drop)
+  const { url } = await ofTest(createDatabase(options))
   return { url, name: placeOf(url) }
 }
 

@@ -1,19 +1,16 @@
 import type { AddressInfo } from 'node:net'
-import { Registry } from 'prom-client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { writeMail } from '../../../../src/access/mail/write.ts'
 import type { Caller } from '../../../../src/engine/caller.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
-import { recordsToXml } from '../../../../src/http/rest/xml.ts'
 import { checkDatabase } from '../../../../src/operations/installation/check-database.ts'
 import { fillSandbox } from '../../../../src/operations/sandbox/records.ts'
 import { changeKindNames } from '../../../../src/operations/sandbox/trade.ts'
-import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { invite } from '../../../../src/shop/staff/invitations.ts'
-import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
-import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { operator } from '../../../support/actors.ts'
+import { rowsOf } from '../../../support/contents.ts'
 import { workerDatabase } from '../../../support/database.ts'
+import { sharedDispatcher } from '../../../support/dispatcher.ts'
 import { developerIn } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { registered } from '../../http/pages/developers/fixture.ts'
@@ -25,18 +22,10 @@ const MINUTE_MS = 60_000
 const nothing = async () => {}
 let fill: (caller: Caller) => Promise<void> = nothing
 const server = await sharedServer({}, workerDatabase, { fill: (caller) => fill(caller) })
-const dispatcher = new Dispatcher({
-  ...server.services,
-  metrics: createDispatcherMetrics(new Registry()),
-  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-})
+const dispatcher = sharedDispatcher(server)
 await server.app.listen({ host: '127.0.0.1', port: 0 })
 const developer = await developerIn(server)
 const stranger = await developerIn(server)
-afterAll(async () => {
-  await dispatcher?.stop()
-  await server?.services.outbound.close()
-})
 
 const settle = () => server.services.testStores.settle()
 
@@ -64,22 +53,6 @@ async function callStatus(secureurl: string, privatekey: string, token: string):
   return (await server.app.inject({ url: '/StoreWebAPI/v1/OrderStatus', headers })).statusCode
 }
 
-/** How many rows each table has of a store. */
-async function rowsOf(storeId: number): Promise<Record<string, number>> {
-  const { db } = server.services
-  const tables = await db.$queryRaw<{ name: string }[]>`
-    SELECT table_name::text AS "name" FROM information_schema.columns
-    WHERE table_schema = 'public' AND column_name = 'storeId' ORDER BY 1`
-  const counts: Record<string, number> = {}
-  for (const { name } of tables) {
-    const [row] = await db.$queryRawUnsafe<{ count: number }[]>(
-      `SELECT count(*)::int AS "count" FROM "${name}" WHERE "storeId" = ${storeId}`,
-    )
-    if (row && row.count > 0) counts[name] = row.count
-  }
-  return counts
-}
-
 /** The one with records. */
 let store: Store
 
@@ -104,7 +77,7 @@ describe('a test store', () => {
     const ready = { ...store, State: 'ready' }
     expect((await developer.call('GET', `${home}/${store.Id}`)).json()).toEqual(ready)
     expect((await developer.call('GET', home)).json()).toEqual([ready])
-    const counts = await rowsOf(store.Id)
+    const counts = await rowsOf(server.services.db, store.Id)
     expect(counts.Product).toBeGreaterThan(100)
     expect(counts.Order).toBeGreaterThan(100)
     expect(await server.services.db.storeUser.findMany({ where: { storeId: store.Id } })).toMatchObject([
@@ -326,7 +299,7 @@ describe('an application in a test store', () => {
     server.clock.ms += 2 * MINUTE_MS
     for (const { Id } of [store, anew]) {
       await settle()
-      const left = Object.keys(await rowsOf(Id))
+      const left = Object.keys(await rowsOf(server.services.db, Id))
       expect(left.filter((table) => !['AuditEntry', 'EndedToken'].includes(table))).toEqual([])
       expect(await server.services.db.store.count({ where: { id: Id } })).toBe(0)
     }

@@ -1,16 +1,16 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { folderOfTest } from '../../../support/folders.ts'
 import { filled } from '../../../support/pictures.ts'
-import { freePort, runServer, temporaryFolder } from '../../../support/run-server.ts'
+import { freePort, runServer } from '../../../support/run-server.ts'
 
 const { files }: { files: Record<string, Record<string, string>> } = JSON.parse(
   readFileSync('src/shop/personal/personal.json', 'utf8'),
 )
 
 test('each file that a server writes is of a kind that is declared', { timeout: 180_000 }, async () => {
-  const home = temporaryFolder()
-  onTestFinished(() => rmSync(home, { recursive: true }))
+  const home = folderOfTest()
   const folders = Object.fromEntries(Object.keys(files).map((name) => [name, join(home, name)]))
   const settings = readFileSync('docs/settings.md', 'utf8').matchAll(/^\| (\w+_DIR) \|/gm)
   expect([...settings].map(([, name]) => name).sort()).toEqual(Object.keys(folders).sort())

@@ -1,23 +1,19 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import sharp from 'sharp'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { productKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { createPictureFetches } from '../../../../src/shop/pictures/fetches.ts'
 import { resourceNamed } from '../../../../src/shop/registry.ts'
+import { sharedFolder } from '../../../support/folders.ts'
+import { filled } from '../../../support/pictures.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'fetched-'))
+const folder = sharedFolder()
 const server = await sharedServer({ FILES_DIR: folder, OUTBOUND_ALLOW: '127.0.0.1' })
 const fetches = createPictureFetches({ ...server.services, resourceNamed })
-const picture = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })
-  .png()
-  .toBuffer()
+const picture = await filled(30, 20).png().toBuffer()
 const send = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/plain' }).end(picture)
 let answer: (response: ServerResponse) => unknown
 const asked: (string | undefined)[] = []
@@ -38,7 +34,6 @@ afterAll(async () => {
   receiver.closeAllConnections()
   receiver.close()
   await server.services.outbound.close()
-  rmSync(folder, { recursive: true })
 })
 
 const addProduct = (members: object = {}) => shop.add('/Products', { SKUInfo: { SKU: 'P', Name: 'Mug' }, ...members })

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { pictureSweep } from '../../../../src/shop/pictures/sweep.ts'
-import { filled, pictureFolder } from '../../../support/pictures.ts'
+import { sharedFolder } from '../../../support/folders.ts'
+import { filled } from '../../../support/pictures.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { sharedServer } from '../../../support/store.ts'
 
-const folder = pictureFolder()
+const folder = sharedFolder()
 const server = await sharedServer({ FILES_DIR: folder })
 const shop = await server.openStore()
 const other = await server.openStore()

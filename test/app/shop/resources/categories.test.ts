@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '../../../../src/engine/caller.ts'
 import { updateRecord } from '../../../../src/engine/changing/change.ts'
 import { importRecords } from '../../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../../src/engine/transfer/lines.ts'
@@ -145,22 +146,12 @@ describe('two moves at once', () => {
     two = await posted('Two', 0)
   })
 
-  test('that together would make a circle: the second waits for the first, and is refused', async () => {
-    const held = await hold(server, shop, (tx) => updateRecord(tx, categories, one, { CategoryParent: two }))
-
-    const second = move(two, one)
-    await untilItWaits(server.database, second)
-    await held.commit()
-
-    expect((await second).statusCode).toBe(400)
-    expect(await parentsIn(shop)).toMatchObject({ [one]: two, [two]: 0 })
-  })
-
-  test('the same with an import that is under way', async () => {
-    const lines = numberLines([line(one, two)])
-    const refused = () => expect.fail('refused')
-    const held = await hold(server, shop, (tx) => importRecords(tx, resources, lines, { refused }))
-
+  const refused = () => expect.fail('refused')
+  test.each([
+    ['', (tx: Caller) => updateRecord(tx, categories, one, { CategoryParent: two })],
+    [', also of an import', (tx: Caller) => importRecords(tx, resources, numberLines([line(one, two)]), { refused })],
+  ])('that together would make a circle: the second waits for the first%s, and is refused', async (_of, first) => {
+    const held = await hold(server, shop, first)
     const second = move(two, one)
     await untilItWaits(server.database, second)
     await held.commit()

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { decide, openClient, queryOf, type TestClient } from '../../http/oauth/fixture.ts'
 import {
   enter,
@@ -20,19 +20,7 @@ import {
 const people = '/admin/people'
 const everything = { Orders: 'write', Settings: 'write', Keys: 'write', People: 'write' }
 
-let server: TestServer
-let scene: Awaited<ReturnType<typeof openScene>>
-let before: Record<string, string[]>
-
-beforeAll(async () => {
-  server = await openServer()
-  scene = await openScene()
-})
-afterAll(() => server.close())
-beforeEach(async () => {
-  server.clock.ms += 10_000
-  before = await dump()
-})
+const server = await sharedServer()
 
 const builtIn = ['manager', 'orders', 'catalogue', 'reader'] as const
 /** Roles of the store's own, by their choices in the form. */
@@ -45,6 +33,13 @@ const ownRoles = {
   picker: { Orders: 'read' },
 } as const
 type Role = (typeof builtIn)[number] | keyof typeof ownRoles
+
+const scene = await openScene()
+let before: Record<string, string[]>
+beforeEach(async () => {
+  server.clock.ms += 10_000
+  before = await dump()
+})
 
 async function openScene() {
   const shop = await server.openStore()

@@ -3,6 +3,7 @@ import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
+import { ofTest } from '../../../support/shared.ts'
 import { openServer, sharedServer, type TestStore } from '../../../support/store.ts'
 import { leadsTo } from '../../http/pages/people/fixture.ts'
 import {
@@ -197,26 +198,22 @@ describe('by a link to hand over', () => {
   })
 
   test('is all that there is on a server that sends no mail', async () => {
-    const plain = await openServer({ SANDBOX: 'no' }, cloneDatabase)
-    try {
-      const store = await plain.openStore()
-      const boss = await memberWith(plain, store, 'owner')
-      expect((await boss.person.open(page)).body).toContain('This server sends no mail')
-      const shown = await boss.person.submit(
-        page,
-        { Email: freshEmail(), Role: 'reader' },
-        { action: `${page}/invitations` },
-      )
-      expect(shown.body).toContain('Hand this link over')
-      const made = await boss.person.call('POST', `/admin/stores/${store.store.id}/invitations`, {
-        Email: freshEmail(),
-        Role: 'reader',
-      })
-      expect(made.json().Link).toMatch(/^http.*\/admin\/invitations\?token=[\w-]{43}$/)
-      expect(await plain.services.db.mail.count()).toBe(0)
-    } finally {
-      await plain.close()
-    }
+    const plain = await ofTest(openServer({ SANDBOX: 'no' }, cloneDatabase))
+    const store = await plain.openStore()
+    const boss = await memberWith(plain, store, 'owner')
+    expect((await boss.person.open(page)).body).toContain('This server sends no mail')
+    const shown = await boss.person.submit(
+      page,
+      { Email: freshEmail(), Role: 'reader' },
+      { action: `${page}/invitations` },
+    )
+    expect(shown.body).toContain('Hand this link over')
+    const made = await boss.person.call('POST', `/admin/stores/${store.store.id}/invitations`, {
+      Email: freshEmail(),
+      Role: 'reader',
+    })
+    expect(made.json().Link).toMatch(/^http.*\/admin\/invitations\?token=[\w-]{43}$/)
+    expect(await plain.services.db.mail.count()).toBe(0)
   })
 })
 

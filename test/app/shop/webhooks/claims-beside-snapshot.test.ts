@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openSnapshot, type Snapshot } from '../../../../src/foundation/database/snapshot.ts'
 import { claimDue, findDue } from '../../../../src/shop/webhooks/dispatch/claim.ts'
 import { openClient } from '../../../support/client.ts'
@@ -15,10 +15,7 @@ const DELIVERED_PER_PAGE = 15
 
 let snapshot: Snapshot
 const stage = await shared(openStage())
-const client = await openClient(stage.url)
-afterAll(async () => {
-  await client.end()
-})
+const client = await shared(openClient(stage.url))
 
 /** The pages that a statement reads; what it changes is taken back. */
 async function pagesOf(sent: SentStatement | undefined): Promise<number> {

@@ -6,10 +6,11 @@ import { claimDue, DUE_MAX, findDue } from '../../../../src/shop/webhooks/dispat
 import type { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { SLOT_BYTES } from '../../../../src/shop/webhooks/dispatch/slots.ts'
 import { newSealedSecret } from '../../../../src/shop/webhooks/secret.ts'
+import { holdIn } from '../../../support/held.ts'
 import { holdAnswers } from '../../../support/receiver.ts'
 import { shared } from '../../../support/shared.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { allotted, CUSTOMER_NEW, claimAll, hold, MINUTE_MS, openStage, SECOND_MS } from './dispatch-stage.ts'
+import { allotted, CUSTOMER_NEW, claimAll, MINUTE_MS, openStage, SECOND_MS } from './dispatch-stage.ts'
 
 let receiver: Receiver
 
@@ -64,7 +65,7 @@ describe('two processes on one database', () => {
       const claims = await claimDue(db, stage.now(), half)
       ids.push(...claims.map(({ id }) => id))
     }
-    const commit = await hold(stage.db, claim)
+    const commit = await holdIn(stage.db, claim)
     await claim(stage.db)
     await commit()
     expect(new Set(ids).size).toBe(30)
@@ -271,7 +272,7 @@ describe('slots', () => {
     const next = keepAnswers()
     stage.clock.ms += MINUTE_MS
     // Until then, nobody can note that it is well again.
-    const commit = await hold(stage.db, (tx) => tx.webhook.update({ where: key(webhook), data: { name: 'Another' } }))
+    const commit = await holdIn(stage.db, (tx) => tx.webhook.update({ where: key(webhook), data: { name: 'Another' } }))
     dispatcher.start()
     await receiver.came(25 + 1)
     await next()
@@ -420,7 +421,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const { release } = holdAnswers(receiver)
     const settled = settle()
     await receiver.came(2)
-    const commit = await hold(stage.db, (tx) => tx.webhook.delete({ where: key(webhook) }))
+    const commit = await holdIn(stage.db, (tx) => tx.webhook.delete({ where: key(webhook) }))
     release()
     await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 1)
     expect(await stage.attemptsOf(webhook)).toEqual([])
@@ -434,7 +435,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const later = await openReceiver()
     const other = await addWebhook({ url: later.url })
     await stage.addEvent(storeId)
-    const commit = await hold(stage.db, (tx) => tx.webhook.update({ where: key(webhook), data: { name: 'Another' } }))
+    const commit = await holdIn(stage.db, (tx) => tx.webhook.update({ where: key(webhook), data: { name: 'Another' } }))
     const { release } = holdAnswers(later)
     receiver.answer = (response) => response.writeHead(500).end(release)
     const settled = settle()
@@ -517,7 +518,7 @@ describe('stopping', () => {
   test('does not send what was claimed at that moment', async () => {
     const webhook = await addWebhook()
     await pendingOf(webhook)
-    const commit = await hold(stage.db, (tx) => tx.$executeRaw`LOCK TABLE "Event" IN ACCESS EXCLUSIVE MODE`)
+    const commit = await holdIn(stage.db, (tx) => tx.$executeRaw`LOCK TABLE "Event" IN ACCESS EXCLUSIVE MODE`)
     const { dispatcher } = stage.openProcess()
     dispatcher.start()
     const stopped = dispatcher.stop()

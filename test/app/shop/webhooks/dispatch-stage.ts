@@ -9,7 +9,7 @@ import type { Delivery, Event, Webhook } from '../../../../src/foundation/databa
 import { createOutbound, type OutboundOptions } from '../../../../src/foundation/outbound/outbound.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
 import { recordsToXml } from '../../../../src/http/rest/xml.ts'
-import { resources } from '../../../../src/shop/registry.ts'
+import { resourceNamed } from '../../../../src/shop/registry.ts'
 import { type Claim, claimDue, findDue } from '../../../../src/shop/webhooks/dispatch/claim.ts'
 import { Dispatcher, type DispatcherOptions } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
@@ -73,7 +73,7 @@ export async function openStage() {
         now,
         outbound,
         metrics: createDispatcherMetrics(registry),
-        toXml,
+        toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
         log: { warn: (details, message) => warnings.push(`${message} ${inspect(details)}`) },
       },
       options,
@@ -228,30 +228,5 @@ export function verifyWith(secret: string, atMs: number, arrival: Arrival | unde
     new Verifier(secret).verify(arrival?.text ?? '', headers, { jsonParse: false })
   } finally {
     vi.useRealTimers()
-  }
-}
-
-function toXml(service: string, record: string): string {
-  const resource = resources.find((each) => each.service === service)
-  if (!resource) throw new Error(`There is no service ${service}`)
-  return recordsToXml([record], resource)
-}
-
-/** A transaction that has done its work, and keeps its locks until it is told to commit. */
-export async function hold(db: Db, work: (tx: Transaction) => Promise<unknown>): Promise<() => Promise<void>> {
-  const done = Promise.withResolvers<void>()
-  const told = Promise.withResolvers<void>()
-  const ended = db.$transaction(
-    async (tx) => {
-      await work(tx)
-      done.resolve()
-      await told.promise
-    },
-    { timeout: 30_000 },
-  )
-  await Promise.race([done.promise, ended])
-  return async () => {
-    told.resolve()
-    await ended
   }
 }

@@ -1,5 +1,4 @@
-import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import { inChange } from '../../../../src/engine/changing/change.ts'
 import {
@@ -11,13 +10,10 @@ import {
   productKinds,
   productStockChanged,
 } from '../../../../src/engine/definition/event-kinds.ts'
-import { recordsToXml } from '../../../../src/http/rest/xml.ts'
-import { resourceNamed } from '../../../../src/shop/registry.ts'
-import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
-import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { shownMembers } from '../../../../src/shop/webhooks/members.ts'
 import { raiseErased } from '../../../../src/shop/webhooks/notified.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../../load/shop/webhooks/server-receiver.ts'
+import { sharedDispatcher } from '../../../support/dispatcher.ts'
 import { type Part, readOpenApi } from '../../../support/openapi.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 
@@ -29,15 +25,7 @@ let status: number
 const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
 // Receivers refuse signatures of another time than theirs.
 server.clock.ms = Date.now()
-const dispatcher = new Dispatcher({
-  ...server.services,
-  metrics: createDispatcherMetrics(new Registry()),
-  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-})
-afterAll(async () => {
-  await dispatcher?.stop()
-  await server?.services.outbound.close()
-})
+const dispatcher = sharedDispatcher(server)
 beforeEach(async () => {
   status = 200
   shop = await server.openStore()

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deliveriesChannel } from '../../../../src/engine/recording/events.ts'
 import { listen } from '../../../../src/foundation/database/connection.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
+import { holdIn } from '../../../support/held.ts'
 import { shared } from '../../../support/shared.ts'
 import { openReceiver } from './dispatch-receiver.ts'
-import { CUSTOMER_NEW, hold, ORDER_NEW, openStage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, ORDER_NEW, openStage } from './dispatch-stage.ts'
 
 let storeId: number
 
@@ -68,8 +69,8 @@ test('what would make more than about 5,000 deliveries is numbered in several st
 })
 
 test('an event that is committed late gets a number after those that were seen before it, though its id is lower', async () => {
-  const commitEarly = await hold(stage.db, (tx) => stage.addEvent(storeId, {}, tx))
-  const commitLate = await hold(stage.db, (tx) => stage.addEvent(storeId, {}, tx))
+  const commitEarly = await holdIn(stage.db, (tx) => stage.addEvent(storeId, {}, tx))
+  const commitLate = await holdIn(stage.db, (tx) => stage.addEvent(storeId, {}, tx))
   await stage.addEvent(storeId)
   await settle()
   expect(await sequences()).toEqual([1])
@@ -172,7 +173,7 @@ test('while a webhook is being resumed, no event of its store gets past it; othe
   const webhook = await stage.addWebhook(storeId, { url: receiver.url, enabled: false })
   await stage.addEvent(storeId)
   await stage.addEvent(other)
-  const commit = await hold(stage.db, async (tx) => {
+  const commit = await holdIn(stage.db, async (tx) => {
     await tx.$queryRaw`SELECT 1 FROM "Webhook" WHERE "storeId" = ${storeId} AND "id" = ${webhook.id} FOR UPDATE`
     await tx.webhook.update({ where: { storeId_id: { storeId, id: webhook.id } }, data: { enabled: true } })
   })
@@ -191,7 +192,9 @@ test('five hundred events that have to wait do not keep those of other stores fr
   const webhook = await stage.addWebhook(storeId, { url: 'http://127.0.0.1:1/' })
   await stage.addEvents(storeId, 501)
   await stage.addEvent(other)
-  const commit = await hold(stage.db, (tx) => tx.webhook.delete({ where: { storeId_id: { storeId, id: webhook.id } } }))
+  const commit = await holdIn(stage.db, (tx) =>
+    tx.webhook.delete({ where: { storeId_id: { storeId, id: webhook.id } } }),
+  )
   await settle()
   expect(await sequences(other)).toEqual([1])
   expect((await sequences()).every((sequence) => sequence === null)).toBe(true)
@@ -201,7 +204,9 @@ test('five hundred events that have to wait do not keep those of other stores fr
 test('a webhook that is deleted meanwhile gets no delivery, and the event its number all the same', async () => {
   const webhook = await stage.addWebhook(storeId, { url: 'http://127.0.0.1:1/' })
   await stage.addEvent(storeId)
-  const commit = await hold(stage.db, (tx) => tx.webhook.delete({ where: { storeId_id: { storeId, id: webhook.id } } }))
+  const commit = await holdIn(stage.db, (tx) =>
+    tx.webhook.delete({ where: { storeId_id: { storeId, id: webhook.id } } }),
+  )
   const process = stage.openProcess({ pollMs: 50 })
   process.dispatcher.start()
   await process.dispatcher.settle()

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { updateApplication } from '../../../../src/access/applications/applications.ts'
 import { createRemovalNotices } from '../../../../src/access/applications/subscriptions/removal-notices.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
@@ -8,7 +8,7 @@ import { addRedactions } from '../../../../src/shop/webhooks/redactions.ts'
 import { openAccess } from '../../../support/access.ts'
 import { openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { retryWaits } from '../../../support/retry-waits.ts'
-import { shared } from '../../../support/shared.ts'
+import { ofTest, shared } from '../../../support/shared.ts'
 import { auditOf, leftOf, nothing, type Scene, storeAndApplication } from '../../access/applications/subscribing.ts'
 
 let receiver: Receiver
@@ -17,9 +17,8 @@ const access = await shared(openAccess())
 const services = { ...access.services, log: { warn: () => undefined } }
 beforeEach(async () => {
   await services.db.removalNotice.deleteMany()
-  receiver = await openReceiver()
+  receiver = await ofTest(openReceiver())
 })
-afterEach(() => receiver.close())
 
 /** A store that uses an application which asks to be told of erasures, with these settings besides. */
 async function told(settings: object = {}, agreed = {}) {

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../../../src/foundation/database/generated/client.ts'
 import { createSweeper } from '../../../../src/foundation/database/sweeper.ts'
 import { deliverySweep } from '../../../../src/shop/webhooks/dispatch/retention.ts'
+import { holdIn } from '../../../support/held.ts'
 import { shared } from '../../../support/shared.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, ORDER_NEW, openStage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, DAY_MS, HOUR_MS, ORDER_NEW, openStage } from './dispatch-stage.ts'
 
 const KEPT_MS = 30 * DAY_MS
 
@@ -157,7 +158,7 @@ test('what somebody holds stays until the next time, and nobody waits for it', a
   stage.clock.ms += KEPT_MS + 1
   const [first] = await stage.deliveriesOf(webhook)
   const id = first?.id ?? 0n
-  const commit = await hold(stage.db, (tx) => tx.delivery.update({ where: { id }, data: { reason: 'held' } }))
+  const commit = await holdIn(stage.db, (tx) => tx.delivery.update({ where: { id }, data: { reason: 'held' } }))
   await sweep()
   expect(await left()).toMatchObject({ events: 1, deliveries: 1 })
   await commit()

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { Webhook } from '../../../../src/foundation/database/generated/client.ts'
 import { leases } from '../../../../src/foundation/database/leases.ts'
 import { nextTry } from '../../../../src/foundation/outbound/retry-schedule.ts'
-import { untilItWaits } from '../../../support/held.ts'
+import { holdIn, untilItWaits } from '../../../support/held.ts'
 import { holdAnswers } from '../../../support/receiver.ts'
 import { retryWaits as waits } from '../../../support/retry-waits.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, DAY_MS, HOUR_MS, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
 
 const at = new Date('2026-03-01T12:00:00Z')
 const waited = (date: Date | null) => (date === null ? null : date.getTime() - at.getTime())
@@ -318,7 +318,7 @@ describe('with a moved clock', () => {
       const settled = settle()
       await receiver.came(1)
       const disabledAt = new Date(stage.clock.ms - MINUTE_MS)
-      const commit = await hold(stage.db, (tx) =>
+      const commit = await holdIn(stage.db, (tx) =>
         tx.webhook.update({ where: key(), data: { enabled: false, disabledAt, disabledAtSequence: 1 } }),
       )
       release()
@@ -330,7 +330,7 @@ describe('with a moved clock', () => {
     test('waits for who is changing the webhook; the results of others do not', async () => {
       await stage.db.webhook.update({ where: key(), data: { failingSince: stage.now() } })
       receiver.answer = status(410)
-      const commit = await hold(stage.db, (tx) => tx.webhook.update({ where: key(), data: { name: 'Another' } }))
+      const commit = await holdIn(stage.db, (tx) => tx.webhook.update({ where: key(), data: { name: 'Another' } }))
       await stage.addEvent(storeId)
       const { dispatcher } = stage.openProcess()
       dispatcher.start()
@@ -352,7 +352,7 @@ describe('with a moved clock', () => {
       await settle()
       await stage.db.delivery.updateMany({ data: { dueAt: stage.now() } })
       // As another process that numbers an event does.
-      const commit = await hold(stage.db, async (tx) => {
+      const commit = await holdIn(stage.db, async (tx) => {
         await tx.$queryRaw`SELECT 1 FROM "Webhook" WHERE "storeId" = ${storeId} AND "id" = ${webhook.id} FOR KEY SHARE`
         await tx.eventFeed.update({ where: { storeId }, data: { lastSequence: 2 } })
         const { id: eventId } = await stage.addEvent(storeId, { sequence: 2n }, tx)

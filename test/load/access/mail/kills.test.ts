@@ -8,10 +8,11 @@ import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 import { newStore } from '../../../support/access.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 import { type MailReceiver, openMailReceiver } from '../../../support/mail-receiver.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, serverKeys } from '../../../support/run-server.ts'
 import { servicesOn } from '../../../support/services.ts'
+import { shared } from '../../../support/shared.ts'
 
 /** MAIL_KILLS=100 for a longer look. */
 const KILLS = Number(process.env.MAIL_KILLS ?? 20)
@@ -27,11 +28,10 @@ interface Place {
   readonly runs: Run[]
 }
 
-let database: TestDatabase
+const database = await shared(cloneDatabase())
 let places: readonly [Place, Place]
 let server: Run | undefined
 beforeAll(async () => {
-  database = await cloneDatabase()
   places = [
     { receiver: await openMailReceiver(), runs: [] },
     { receiver: await openMailReceiver(), runs: [] },
@@ -43,7 +43,6 @@ afterAll(async () => {
     await killed(runs.at(-1))
     await receiver.close()
   }
-  await database?.drop()
 })
 
 const mailSettings = ({ receiver }: Place) => ({ SMTP_URL: receiver.url, MAIL_FROM: 'mail@shop.example' })

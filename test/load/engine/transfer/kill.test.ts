@@ -5,29 +5,26 @@ import { createStore } from '../../../../src/access/people/create-store.ts'
 import { callServer, type Server } from '../../../../src/cli/server.ts'
 import { readLines } from '../../../../src/engine/transfer/lines.ts'
 import { storeInput } from '../../../support/access.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 import { importLines } from '../../../support/import.ts'
 import { servicesOn } from '../../../support/services.ts'
+import { shared } from '../../../support/shared.ts'
 import { type ServerProcess, serverProcess } from '../../shop/webhooks/server-process.ts'
 
 const ORDERS = 3_000
 const ITEMS = 8
 
-let database: TestDatabase
+const database = await shared(cloneDatabase())
 let server: Server
 let running: ServerProcess
 
 beforeAll(async () => {
-  database = await cloneDatabase()
   const services = servicesOn(database.db)
   const { id } = await createStore(services, storeInput())
   running = await serverProcess(database.url)
   server = { baseUrl: running.baseUrl, operatorKey: services.operatorKey, storeId: id }
 })
-afterAll(async () => {
-  await running?.kill()
-  await database?.drop()
-})
+afterAll(() => running?.kill())
 
 test('an import that kill -9 ends is complete, with nothing doubled and nothing partial, after it is run again', async () => {
   await running.start()

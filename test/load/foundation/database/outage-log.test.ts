@@ -1,11 +1,12 @@
-import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { locks } from '../../../../src/foundation/database/advisory-locks.ts'
 import { readSandboxFile, type SandboxFile } from '../../../../src/foundation/process/data-folder.ts'
 import { envelope, request as soapRequest } from '../../../app/http/soap/support.ts'
 import { createDatabase, onServer } from '../../../support/database.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { openGate } from '../../../support/gate.ts'
-import { freePort, type Run, runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
+import { freePort, type Run, runServer, serverKeys } from '../../../support/run-server.ts'
+import { shared } from '../../../support/shared.ts'
 
 /** What each part of the process that asks the database by itself logs when it cannot. */
 const background = [
@@ -19,16 +20,14 @@ const background = [
   'figures of the database are missing in /metrics',
 ]
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let gate: Awaited<ReturnType<typeof openGate>>
+const database = await shared(createDatabase())
+const gate = await shared(openGate(database.url))
 let run: Run
 let sandbox: SandboxFile
 let base: string
-const dataDir = temporaryFolder()
+const dataDir = sharedFolder()
 
 beforeAll(async () => {
-  database = await createDatabase()
-  gate = await openGate(database.url)
   const port = await freePort()
   base = `http://127.0.0.1:${port}`
   const settings = { ...serverKeys, DATABASE_URL: gate.url, DATA_DIR: dataDir, SANDBOX: 'true', LOG_LEVEL: 'debug' }
@@ -36,12 +35,7 @@ beforeAll(async () => {
   await run.shows('All keys')
   sandbox = (await readSandboxFile(dataDir)) as SandboxFile
 }, 60_000)
-afterAll(async () => {
-  await run?.end()
-  await gate?.close()
-  await database?.drop()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+afterAll(() => run?.end())
 
 interface Line {
   readonly level: string

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { createStore } from '../../../../src/access/people/create-store.ts'
@@ -8,8 +8,9 @@ import { locks } from '../../../../src/foundation/database/advisory-locks.ts'
 import { products as catalogue } from '../../../../src/shop/resources/products/products.ts'
 import { storeInput } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 import { operatorKey, servicesOn } from '../../../support/services.ts'
+import { shared } from '../../../support/shared.ts'
 import { type ServerProcess, serverProcess } from '../../shop/webhooks/server-process.ts'
 
 // What Idempotency-Key promises, with processes that die and several of them on one database.
@@ -23,15 +24,10 @@ interface Result {
   Status: string
 }
 
-let database: TestDatabase
+const database = await shared(cloneDatabase())
 let storeId: number
 let credentials: Record<string, string>
 const running: ServerProcess[] = []
-
-beforeAll(async () => {
-  database = await cloneDatabase()
-})
-afterAll(() => database?.drop())
 
 beforeEach(async () => {
   const services = servicesOn(database.db)

@@ -1,16 +1,16 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createDatabase } from '../../../support/database.ts'
-import { runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
+import { folderOfTest } from '../../../support/folders.ts'
+import { runServer, serverKeys } from '../../../support/run-server.ts'
+import { ofTest } from '../../../support/shared.ts'
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 test('the folders of archives and backups, and their files, are the owner’s alone; one that is open is left so, with a warning', async () => {
-  const folder = temporaryFolder()
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const { url, drop } = await createDatabase()
-  onTestFinished(drop)
+  const folder = folderOfTest()
+  const { url } = await ofTest(createDatabase())
   const [archive, backups, open] = ['archive', join('disk', 'backups'), 'open'].map((name) => join(folder, name))
   mkdirSync(String(open))
   chmodSync(String(open), 0o755)

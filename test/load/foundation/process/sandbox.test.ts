@@ -1,6 +1,6 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { installation } from '../../../../src/access/audit/audit.ts'
 import { insertIdentity } from '../../../../src/access/people/identities.ts'
@@ -9,7 +9,8 @@ import { rotateUserKey } from '../../../../src/access/stores/stores.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
 import { type EnsureSandbox, ensureSandbox } from '../../../../src/operations/sandbox/create.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
-import { temporaryFolder } from '../../../support/run-server.ts'
+import { folderOfTest } from '../../../support/folders.ts'
+import { ofTest } from '../../../support/shared.ts'
 
 const secrets = createSecrets('secret-key-of-the-tests-secret-key')
 const now = () => new Date('2026-03-01T12:00:00Z')
@@ -17,12 +18,8 @@ const now = () => new Date('2026-03-01T12:00:00Z')
 let database: TestDatabase
 let dataDir: string
 beforeEach(async () => {
-  database = await cloneDatabase()
-  dataDir = temporaryFolder()
-})
-afterEach(async () => {
-  await database.drop()
-  rmSync(dataDir, { recursive: true })
+  database = await ofTest(cloneDatabase())
+  dataDir = folderOfTest()
 })
 
 function ensure(changes: Partial<EnsureSandbox> = {}) {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -9,6 +8,7 @@ import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findPort } from '../../../../src/foundation/process/port.ts'
 import { servedResources } from '../../../../src/shop/registry.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 
@@ -16,7 +16,7 @@ const run = promisify(execFile)
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url))
 
 let server: TestServer
-let folder: string
+const folder = sharedFolder()
 let address: string
 
 beforeAll(async () => {
@@ -25,7 +25,6 @@ beforeAll(async () => {
   server = await openServer({ PUBLIC_URL: address })
   await server.app.listen({ host: '127.0.0.1', port })
 
-  folder = await mkdtemp(join(tmpdir(), 'store-platform-client-'))
   await symlink(modules, join(folder, 'node_modules'))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   const copies = ['oazapfts', 'openapi-fetch', 'hey-api'].map((name) =>
@@ -33,10 +32,7 @@ beforeAll(async () => {
   )
   await Promise.all(copies)
 })
-afterAll(async () => {
-  await server?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => server?.close())
 
 test('a client that is generated out of /openapi.json compiles, and works in each service', async () => {
   const source = await generateSource(`${address}/openapi.json`, {

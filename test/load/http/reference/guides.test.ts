@@ -4,8 +4,10 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SandboxFile } from '../../../../src/foundation/process/data-folder.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { freePort, type Run, runProgram, runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
+import { shared } from '../../../support/shared.ts'
 
 const examples = fileURLToPath(new URL('../../../../docs/guides/examples/', import.meta.url))
 
@@ -62,16 +64,14 @@ const isDemanded = process.env.REQUIRE_LANGUAGES === 'true'
 const found = languages.filter(({ isInstalled, isRequired }) => isInstalled || (isRequired && isDemanded))
 const STOCK = 7_654
 
-let database: TestDatabase
-let folder: string
+const database = await shared(cloneDatabase())
+const folder = sharedFolder()
 let server: Run
 let origin: string
 let sandbox: SandboxFile
 let environment: Record<string, string>
 
 beforeAll(async () => {
-  database = await cloneDatabase()
-  folder = temporaryFolder()
   const port = await freePort()
   origin = `http://localhost:${port}`
   server = runServer({
@@ -99,11 +99,7 @@ beforeAll(async () => {
   // The programs of all languages are one application.
   await operate('PUT', '/admin/applications/1', { Throttle: { Capacity: 10_000, LeakPerSecond: 1_000 } })
 }, 120_000)
-afterAll(async () => {
-  await server?.end()
-  await database?.drop()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => server?.end())
 
 test('every guide has its examples in all languages', () => {
   for (const name of readdirSync(examples)) {

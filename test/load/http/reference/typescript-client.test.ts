@@ -2,23 +2,19 @@ import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type * as Client from '../../../../clients/typescript/src/index.ts'
 import { openApiDocument } from '../../../../src/app.ts'
 import { servicesOf } from '../../../../src/http/reference/operations.ts'
-import { recordsToXml } from '../../../../src/http/rest/xml.ts'
-import { resourceNamed } from '../../../../src/shop/registry.ts'
-import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
-import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
 import { openClient } from '../../../app/http/oauth/fixture.ts'
+import { dispatcherOf } from '../../../support/dispatcher.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { compileBeside, installClient } from '../../../support/installed-client.ts'
 import { testPerson } from '../../../support/person.ts'
 import { openReceiver } from '../../../support/receiver.ts'
@@ -33,22 +29,17 @@ const project = fileURLToPath(new URL('../../../../', import.meta.url))
 const source = join(project, 'clients', 'typescript')
 
 let server: ListeningServer
-let dispatcher: Dispatcher
+let dispatcher: ReturnType<typeof dispatcherOf>
 let shop: TestStore
-let folder: string
+const folder = sharedFolder()
 let client: typeof Client
 /** That of the services. */
 let url: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'store-platform-package-'))
   server = await openListeningServer()
   await installClient(server.origin, app())
-  dispatcher = new Dispatcher({
-    ...server.services,
-    metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-  })
+  dispatcher = dispatcherOf(server)
   shop = await server.openStore()
   url = `${server.origin}/StoreWebAPI/v2`
   const installed = join(app(), 'node_modules/store-platform-client/lib/index.js')
@@ -58,7 +49,6 @@ afterAll(async () => {
   await dispatcher?.stop()
   await server?.services.outbound.close()
   await server?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 const app = () => join(folder, 'app')

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
+import { shared } from '../../../support/shared.ts'
 import { type ServerProcess, serverProcess } from '../webhooks/server-process.ts'
 import { openServerStore, type ServerStore } from '../webhooks/server-store.ts'
 
@@ -26,14 +27,13 @@ interface Placed {
   readonly OrderAmount: number
 }
 
-let database: TestDatabase
+const database = await shared(cloneDatabase())
 let serving: Promise<ServerProcess>
 let next: Promise<ServerProcess>
 let baseUrl: string
 let store: ServerStore
 
 beforeAll(async () => {
-  database = await cloneDatabase()
   serving = openServer()
   next = openServer()
   baseUrl = (await serving).baseUrl
@@ -46,7 +46,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   for (const server of [serving, next]) await (await server)?.kill()
-  await database?.drop()
 })
 
 async function openServer(): Promise<ServerProcess> {

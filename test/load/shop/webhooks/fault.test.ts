@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generateMersenne53Randomizer } from '@faker-js/faker'
@@ -6,7 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFailed, test, vi } from 'vitest'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { type Embedded, startEmbedded } from '../../../../src/foundation/embedded/embedded.ts'
-import { temporaryFolder } from '../../../support/run-server.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 import { openShop, plan, shuffled, tellOrder, tellStock } from './server-changes.ts'
 import { type ServerProcess, serverProcess } from './server-process.ts'
 import { openServerReceiver, type ServerReceiver } from './server-receiver.ts'
@@ -20,12 +19,11 @@ const faults = ['kill', 'kill', 'kill', 'kill', 'kill', 'kill', 'SIGINT', 'SIGKI
 /** Every so many notifications one is refused when it comes first. */
 const REFUSED_EVERY = 25
 
-let folder: string
+const folder = sharedFolder()
 let embedded: Embedded
 let server: ServerProcess
 let receiver: ServerReceiver
 beforeAll(async () => {
-  folder = temporaryFolder()
   embedded = await startEmbedded({ dataDir: folder })
   server = await serverProcess(embedded.url)
   const seen = new Set<string>()
@@ -38,7 +36,6 @@ afterAll(async () => {
   await server?.kill()
   await receiver?.close()
   await embedded?.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('of 1,000 changes each is notified, whatever dies meanwhile: none is missing, and repeats have the same id', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { productStockChanged } from '../../../../src/engine/definition/event-kinds.ts'
-import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { cloneDatabase } from '../../../support/database.ts'
+import { shared } from '../../../support/shared.ts'
 import {
   arrivalKey,
   type BadReceivers,
@@ -20,12 +21,11 @@ const CHANGES_MS = 1_000
 /** How long the bad ones are beside the others. Their attempts take up to 15 s. */
 const SECONDS = 20
 
-let database: TestDatabase
+const database = await shared(cloneDatabase())
 let server: ServerProcess
 let bad: BadReceivers
 let quick: QuickReceiver
 beforeAll(async () => {
-  database = await cloneDatabase()
   server = await serverProcess(database.url)
   await server.start()
   bad = await openBadReceivers(BAD_STORES * BAD_PER_STORE)
@@ -35,7 +35,6 @@ afterAll(async () => {
   await server?.kill()
   await quick?.close()
   await bad?.close()
-  await database?.drop()
 })
 
 /** A store with a product, and the paths of its webhooks at the quick receiver. */

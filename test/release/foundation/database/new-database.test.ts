@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { migrate } from '../../../../src/foundation/database/migrations.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'
@@ -6,6 +5,7 @@ import { checkDatabase } from '../../../../src/operations/installation/check-dat
 import { move } from '../../../../src/operations/installation/move/move.ts'
 import { openClient } from '../../../support/client.ts'
 import { dropDatabase, onServer } from '../../../support/database.ts'
+import { folderOfTest } from '../../../support/folders.ts'
 import { hasPostgres15, type Postgres15, startPostgres15 } from '../../../support/postgres-15.ts'
 import { runServer, serverKeys, temporaryFolder } from '../../../support/run-server.ts'
 
@@ -168,8 +168,7 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
 
   test('a database with a store starts, with one warning in the log and a finding of npm run check', async () => {
     const url = await make('')
-    const dataDir = temporaryFolder()
-    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
+    const dataDir = folderOfTest()
     const settings = { ...serverKeys, DATABASE_URL: url, DATA_DIR: dataDir, PORT: '0' }
     const first = runServer({ ...settings, SANDBOX: 'true' })
     await first.shows('All keys')

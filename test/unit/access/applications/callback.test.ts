@@ -104,7 +104,7 @@ describe('what is sent', () => {
 })
 
 describe('the signature', () => {
-  const verify = (version: number, { text, headers }: Received) =>
+  const verify = (version: number, { text, headers }: Pick<Received, 'text' | 'headers'>) =>
     new Webhook(secretOf(version)).verify(text, headers as Record<string, string>)
 
   test('is verified by the library of the scheme, and not when a byte, the id or the secret is another', async () => {

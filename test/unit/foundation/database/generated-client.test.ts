@@ -1,24 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { folderOfTest } from '../../../support/folders.ts'
 
 const project = fileURLToPath(new URL('../../../..', import.meta.url))
 /** Without Prisma's command line this test is left out, unless REQUIRE_TOOLS says that it must be there. */
 const hasTools = existsSync(join(project, 'tools/node_modules')) || process.env.REQUIRE_TOOLS === 'true'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'store-platform-client-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
 test.runIf(hasTools)(
   'the committed Prisma client is that of prisma/schema.prisma; if not, run npm run generate',
   async () => {
+    const folder = folderOfTest()
     const schema = join(folder, 'prisma/schema.prisma')
     await cp(join(project, 'prisma/schema.prisma'), schema)
     const args = ['run', '--silent', 'generate', '--', '--schema', schema]

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { sharedFolder } from '../../../support/folders.ts'
 import {
   httpReceiver,
   openOutbound,
@@ -441,16 +441,14 @@ describe('connections', () => {
 })
 
 describe('TLS', () => {
-  let folder: string
   const authorities = getCACertificates('default')
+  const folder = sharedFolder()
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'outbound-'))
     const files = ['-keyout', join(folder, 'key'), '-out', join(folder, 'certificate')]
     const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
     const names = ['-subj', '/CN=receiver', '-addext', 'subjectAltName=DNS:good.example,IP:127.0.0.1']
     execFileSync('openssl', ['req', ...kind, ...names, ...files], { stdio: 'ignore' })
   })
-  afterAll(() => rmSync(folder, { recursive: true }))
 
   async function tlsReceiver() {
     const [key, cert] = ['key', 'certificate'].map((file) => readFileSync(join(folder, file), 'utf8'))

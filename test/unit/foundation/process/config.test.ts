@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readConfig, settingNames } from '../../../../src/foundation/process/settings.ts'
 import { StartupError } from '../../../../src/foundation/process/startup-error.ts'
 import { makeCertificate } from '../../../support/certificate.ts'
+import { sharedFolder } from '../../../support/folders.ts'
 
 const secretKey = 'k'.repeat(32)
 const operatorKey = 'o'.repeat(16)
@@ -15,12 +15,8 @@ const production = {
   PUBLIC_URL: 'https://api.shop.example',
 }
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'config-'))
-  for (const name of ['one', 'other']) makeCertificate(join(folder, `${name}.crt`), join(folder, `${name}.key`))
-})
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = sharedFolder()
+for (const name of ['one', 'other']) makeCertificate(join(folder, `${name}.crt`), join(folder, `${name}.key`))
 
 test('docs/settings.md has each setting once, and no other', () => {
   const text = readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')

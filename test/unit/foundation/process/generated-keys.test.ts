@@ -1,15 +1,14 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { installationKeys, type Keys, makeDataFolder } from '../../../../src/foundation/process/data-folder.ts'
 import { StartupError } from '../../../../src/foundation/process/startup-error.ts'
+import { folderOfTest } from '../../../support/folders.ts'
 
 let dataDir: string
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'keys-'))
+  dataDir = folderOfTest()
 })
-afterEach(() => rmSync(dataDir, { recursive: true }))
 
 const none = { secretKey: null, secretKeyNext: null, secretKeyPrevious: null, operatorKey: null }
 

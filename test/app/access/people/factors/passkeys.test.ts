@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
+import { ofTest } from '../../../../support/shared.ts'
 import { openServer, sharedServer } from '../../../../support/store.ts'
 import { newOwner } from './fixture.ts'
 
@@ -101,16 +102,12 @@ describe('passkeys', () => {
   })
 
   test('need a host name', async () => {
-    const other = await openServer({ PUBLIC_URL: 'https://192.0.2.7' })
-    try {
-      const answer = await testPerson(other.app).call('POST', '/admin/sign-in/passkey/options')
-      expect(answer.statusCode).toBe(403)
-      const https = { host: '192.0.2.7', 'x-requested-with': 'a program', 'sec-fetch-site': 'same-origin' }
-      const page = await other.app.inject({ url: '/admin/sign-in', headers: { ...https, accept: 'text/html' } })
-      expect(page.body).not.toContain('data-passkey')
-    } finally {
-      await other.close()
-    }
+    const other = await ofTest(openServer({ PUBLIC_URL: 'https://192.0.2.7' }))
+    const answer = await testPerson(other.app).call('POST', '/admin/sign-in/passkey/options')
+    expect(answer.statusCode).toBe(403)
+    const https = { host: '192.0.2.7', 'x-requested-with': 'a program', 'sec-fetch-site': 'same-origin' }
+    const page = await other.app.inject({ url: '/admin/sign-in', headers: { ...https, accept: 'text/html' } })
+    expect(page.body).not.toContain('data-passkey')
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cloneDatabase } from '../../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
+import { ofTest } from '../../../../support/shared.ts'
 import { developerIn, merchantAccount, newDeveloper } from '../../../../support/signed-in.ts'
 import { openServer, sharedServer } from '../../../../support/store.ts'
 import { cookieSet } from './fixture.ts'
@@ -212,14 +213,10 @@ test('a developer’s browser is not known for the merchant’s account of the s
 
 test('with https the cookie is of this host alone, and secure', async () => {
   const settings = { PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' }
-  const https = await openServer(settings, cloneDatabase)
-  try {
-    const account = await newDeveloper(https)
-    const headers = { 'x-forwarded-proto': 'https', host: 'api.shop.example' }
-    const answer = await https.app.inject({ method: 'POST', url: '/developers/sign-in', headers, payload: account })
+  const https = await ofTest(openServer(settings, cloneDatabase))
+  const account = await newDeveloper(https)
+  const headers = { 'x-forwarded-proto': 'https', host: 'api.shop.example' }
+  const answer = await https.app.inject({ method: 'POST', url: '/developers/sign-in', headers, payload: account })
 
-    expect(cookieSet(answer, '__Host-devices')).toMatchObject({ secure: true, httpOnly: true })
-  } finally {
-    await https.close()
-  }
+  expect(cookieSet(answer, '__Host-devices')).toMatchObject({ secure: true, httpOnly: true })
 })

@@ -1,4 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
+import { textOf } from '../../../../support/person.ts'
 
 /** Where an answer leads. */
 export function leadsTo({ statusCode, headers }: LightMyRequestResponse) {
@@ -7,11 +8,7 @@ export function leadsTo({ statusCode, headers }: LightMyRequestResponse) {
 
 /** What is said in the page's alert, without its markup. */
 export function alertOf({ body }: LightMyRequestResponse): string {
-  const alert = /<div class="failure"[\s\S]*?<\/div>/.exec(body)?.[0] ?? ''
-  return alert
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+  return textOf(/<div class="failure"[\s\S]*?<\/div>/.exec(body)?.[0] ?? '')
 }
 
 /** The session's cookie as it was set, if it was. */

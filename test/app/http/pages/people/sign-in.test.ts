@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { testPerson } from '../../../../support/person.ts'
+import { ofTest } from '../../../../support/shared.ts'
 import { merchantAccount, merchantIn, newDeveloper } from '../../../../support/signed-in.ts'
 import { openServer, sharedServer, type TestStore } from '../../../../support/store.ts'
 import { alertOf, cookieSet, leadsTo, steady } from './fixture.ts'
@@ -284,38 +285,30 @@ describe('with several stores', () => {
 })
 
 test('the page offers sign-up to developers, where it is open, and to nobody else', async () => {
-  const closed = await openServer({ DEVELOPER_SIGNUP: 'closed' })
-  try {
-    expect((await testPerson(server.app).open('/developers/sign-in')).body).toContain('/developers/sign-up')
-    expect((await testPerson(server.app).open('/admin/sign-in')).body).not.toContain('sign-up')
-    expect((await testPerson(closed.app).open('/developers/sign-in')).body).not.toContain('sign-up')
-  } finally {
-    await closed.close()
-  }
+  const closed = await ofTest(openServer({ DEVELOPER_SIGNUP: 'closed' }))
+  expect((await testPerson(server.app).open('/developers/sign-in')).body).toContain('/developers/sign-up')
+  expect((await testPerson(server.app).open('/admin/sign-in')).body).not.toContain('sign-up')
+  expect((await testPerson(closed.app).open('/developers/sign-in')).body).not.toContain('sign-up')
 })
 
 test('with https, cookies go over https alone, and to this host alone', async () => {
-  const secure = await openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' })
-  try {
-    await secure.openStore()
-    const headers = { 'x-forwarded-proto': 'https' }
-    const plain = await secure.app.inject({ url: '/admin/sign-in', headers: { accept: 'text/html' } })
-    const page = await secure.app.inject({ url: '/admin/sign-in', headers: { ...headers, accept: 'text/html' } })
-    const answer = await secure.app.inject({
-      method: 'POST',
-      url: '/admin/sign-in',
-      headers: { ...headers, 'content-type': 'application/json' },
-      payload: merchantAccount,
-    })
+  const secure = await ofTest(openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' }))
+  await secure.openStore()
+  const headers = { 'x-forwarded-proto': 'https' }
+  const plain = await secure.app.inject({ url: '/admin/sign-in', headers: { accept: 'text/html' } })
+  const page = await secure.app.inject({ url: '/admin/sign-in', headers: { ...headers, accept: 'text/html' } })
+  const answer = await secure.app.inject({
+    method: 'POST',
+    url: '/admin/sign-in',
+    headers: { ...headers, 'content-type': 'application/json' },
+    payload: merchantAccount,
+  })
 
-    expect(leadsTo(plain)).toEqual([302, 'https://api.shop.example/admin/sign-in'])
-    expect(page.headers['strict-transport-security']).toMatch(/^max-age=\d{7,}$/)
-    for (const cookie of [cookieSet(page, '__Host-csrf'), cookieSet(answer, '__Host-merchant')]) {
-      expect(cookie).toMatchObject({ path: '/', httpOnly: true, sameSite: 'Lax', secure: true })
-      expect(cookie?.domain).toBeUndefined()
-    }
-  } finally {
-    await secure.close()
+  expect(leadsTo(plain)).toEqual([302, 'https://api.shop.example/admin/sign-in'])
+  expect(page.headers['strict-transport-security']).toMatch(/^max-age=\d{7,}$/)
+  for (const cookie of [cookieSet(page, '__Host-csrf'), cookieSet(answer, '__Host-merchant')]) {
+    expect(cookie).toMatchObject({ path: '/', httpOnly: true, sameSite: 'Lax', secure: true })
+    expect(cookie?.domain).toBeUndefined()
   }
 })
 

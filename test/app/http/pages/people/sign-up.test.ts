@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cloneDatabase } from '../../../../support/database.ts'
 import { testPerson } from '../../../../support/person.ts'
 import { developerIn, newDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertOf, cookieSet, leadsTo } from './fixture.ts'
 
+const server = await sharedServer({ DEVELOPER_SIGNUP: 'open' })
+const closed = await sharedServer({ DEVELOPER_SIGNUP: 'closed' }, cloneDatabase)
 const address = '/developers/sign-up'
 let serial = 0
 const fresh = () => ({ Email: `new-${++serial}@tools.example`, Password: 'correct horse battery' })
 
 describe('where it is open', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await openServer({ DEVELOPER_SIGNUP: 'open' })
-  })
-  afterAll(() => server?.close())
-
   test('a developer has an account, and is signed in', async () => {
     const person = testPerson(server.app)
     const account = fresh()
@@ -70,14 +66,8 @@ describe('where it is open', () => {
 })
 
 describe('where it is closed', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await openServer({ DEVELOPER_SIGNUP: 'closed' }, cloneDatabase)
-  })
-  afterAll(() => server?.close())
-
   test('the page says who opens accounts', async () => {
-    const answer = await testPerson(server.app).open(address)
+    const answer = await testPerson(closed.app).open(address)
 
     expect(answer.statusCode).toBe(403)
     expect(answer.body).toContain('Ask them for one')
@@ -85,10 +75,10 @@ describe('where it is closed', () => {
   })
 
   test('nobody gets one, whatever is sent', async () => {
-    const person = testPerson(server.app)
+    const person = testPerson(closed.app)
     const json = await person.call('POST', address, fresh())
     const { body } = await person.open('/developers/sign-in')
-    const form = await server.app.inject({
+    const form = await closed.app.inject({
       method: 'POST',
       url: address,
       headers: {
@@ -104,6 +94,6 @@ describe('where it is closed', () => {
 
     expect([json.statusCode, json.json()[0].Message]).toEqual([403, expect.stringContaining('operator')])
     expect([form.statusCode, form.body]).toEqual([403, expect.stringContaining('Ask them for one')])
-    expect(await server.services.db.developer.count()).toBe(0)
+    expect(await closed.services.db.developer.count()).toBe(0)
   })
 })

@@ -3,7 +3,7 @@ import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withMerchant } from '../shop/merchant-fixture.ts'
-import { storedDelivery, storedWebhook, wordsOf } from '../shop/webhooks-fixture.ts'
+import { pageAt, storedDelivery, storedWebhook, wordsOf } from '../shop/webhooks-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -27,11 +27,7 @@ async function tell(times: number, of = { storeId: shop.store.id, recordId: id, 
   })
 }
 
-async function page(address: string): Promise<string> {
-  const { statusCode, body } = await merchant.open(address)
-  expect(statusCode).toBe(200)
-  return body
-}
+const page = (address: string) => pageAt(merchant, address)
 
 const placesIn = (body: string) =>
   [...body.matchAll(/data-label="Place in the feed" class="right">(\d+)</g)].map(([, place]) => Number(place))

@@ -26,20 +26,21 @@ async function addLamps(count: number, others: (n: number) => object = () => ({}
   return ids
 }
 
-/** Chooses products of the list, and returns the address of the page that asks what shall be changed. */
-async function choose(fields: Record<string, string | string[]>, query = '', by = merchant): Promise<string> {
-  const action = `/admin/products/bulk${query === '' ? '?' : query}`
-  const { statusCode, headers, body } = await by.submit(`/admin/products${query}`, fields, { action })
+/** Where a form that must be taken leads. */
+async function leadsTo(sent: ReturnType<TestPerson['submit']>): Promise<string> {
+  const { statusCode, headers, body } = await sent
   expect(statusCode, wordsOf(body)).toBe(303)
   return String(headers.location)
 }
 
-/** Says what shall be changed, and returns the address of the preview. */
-async function say(asking: string, fields: Record<string, string>): Promise<string> {
-  const { statusCode, headers, body } = await merchant.submit(asking, fields)
-  expect(statusCode, wordsOf(body)).toBe(303)
-  return String(headers.location)
+/** Chooses products of the list, and returns the address of the page that asks what shall be changed. */
+function choose(fields: Record<string, string | string[]>, query = '', by = merchant): Promise<string> {
+  const action = `/admin/products/bulk${query === '' ? '?' : query}`
+  return leadsTo(by.submit(`/admin/products${query}`, fields, { action }))
 }
+
+/** Says what shall be changed, and returns the address of the preview. */
+const say = (asking: string, fields: Record<string, string>) => leadsTo(merchant.submit(asking, fields))
 
 const price = (others: Record<string, string> = {}) => ({
   Kind: 'price',
@@ -248,11 +249,7 @@ test('a price is worked out in exact decimals, and rounded half up', () => {
 
 describe('what was changed', () => {
   /** Presses the button of a change that puts it back, and returns the address of what that would do. */
-  async function back(address: string): Promise<string> {
-    const { statusCode, headers, body } = await merchant.submit(address, {}, { action: `${address}/back` })
-    expect(statusCode, wordsOf(body)).toBe(303)
-    return String(headers.location)
-  }
+  const back = (address: string) => leadsTo(merchant.submit(address, {}, { action: `${address}/back` }))
   const skuInfo = async (id = 0) => (await read(id)).SKUInfo
 
   test('by a bulk change is put back, but for what somebody has changed since, and that too', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'
+import { ofTest } from '../../../../support/shared.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
 import { defaultNamespace, envelope, errorDocument, post, request, soapCall } from '../../soap/support.ts'
@@ -56,14 +57,15 @@ function ticked(body: string) {
 
 describe('the page of cartAPI', () => {
   test('names what a program is set up with: address, WSDL, storeUrl, user key and every namespace', async () => {
-    const other = await openServer({
-      PUBLIC_URL: 'http://localhost:8123/shops',
-      SOAP_PATH: '/old/service.asmx',
-      SOAP_NAMESPACES: 'urn:first:cartAPI, http://second.example/',
-    })
+    const other = await ofTest(
+      openServer({
+        PUBLIC_URL: 'http://localhost:8123/shops',
+        SOAP_PATH: '/old/service.asmx',
+        SOAP_NAMESPACES: 'urn:first:cartAPI, http://second.example/',
+      }),
+    )
     const { store } = await other.openStore()
     const { body } = await (await merchantIn(other, store)).open(page)
-    await other.close()
 
     const codes = [...body.matchAll(/<code[^>]*>([^<]*)<\/code>/g)].map(([, text]) => text)
     expect(codes).toEqual(

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../../support/person.ts'
+import { textOf } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
 
@@ -32,11 +33,8 @@ async function read(url: string, language: string) {
   const { body, statusCode } = await merchant.open(url, { 'accept-language': language })
   expect([url, statusCode]).toEqual([url, 200])
   const main = /<main[\s\S]*<\/main>/.exec(body)?.[0] ?? ''
-  const text = main
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return { lang: /<html lang="(\w+)"/.exec(body)?.[1], title: /<title>([^<]*)/.exec(body)?.[1], main, text }
+  const [, lang] = /<html lang="(\w+)"/.exec(body) ?? []
+  return { lang, title: /<title>([^<]*)/.exec(body)?.[1], main, text: textOf(main) }
 }
 
 const date = { de: '10.03.2026, 17:00', en: 'Mar 10, 2026, 5:00 PM' }

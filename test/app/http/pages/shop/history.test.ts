@@ -5,6 +5,7 @@ import { historySweep } from '../../../../../src/engine/recording/history.ts'
 import { customers } from '../../../../../src/shop/resources/customers/customers.ts'
 import { manufacturers } from '../../../../../src/shop/resources/manufacturers/manufacturers.ts'
 import type { TestPerson } from '../../../../support/person.ts'
+import { textOf } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
@@ -32,12 +33,6 @@ async function historyOn(address: string): Promise<string[]> {
     ...table.matchAll(/data-label="What">([\s\S]*?)<\/td>\s*<td role="cell" data-label="Who">([\s\S]*?)<\/td>/g),
   ].map(([, what = '', who = '']) => `${textOf(what)} | ${textOf(who)}`)
 }
-
-const textOf = (html: string) =>
-  html
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
 
 test('says what an application changed, with what was there before, in its transaction', async () => {
   const id = await call('POST', '/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 10 } })

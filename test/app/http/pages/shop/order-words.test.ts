@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { textOf } from '../../../../support/person.ts'
 import { sharedServer } from '../../../../support/store.ts'
 import { expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 
@@ -41,12 +42,6 @@ async function returnOne() {
   const [quantity = ''] = Object.keys(form.fields).filter((name) => name.endsWith('.ReturnQuantity'))
   expectSaved(await form.send({ [quantity]: '1' }), '/admin/orders/1?notice=return-added')
 }
-
-const textOf = (html: string) =>
-  html
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
 
 async function timeline(language = 'en-US'): Promise<string> {
   const { body } = await scene.merchant.open('/admin/orders/1', { 'accept-language': language })

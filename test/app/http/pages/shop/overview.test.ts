@@ -3,7 +3,7 @@ import { placeOrder } from '../../../../../src/shop/resources/orders/place-order
 import type { TestPerson } from '../../../../support/person.ts'
 import { memberIn, merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
-import { storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
+import { pageAt, storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
 let shop: TestStore
 
@@ -44,9 +44,7 @@ const merchants = new Map<TestStore, TestPerson>()
 async function page(): Promise<string> {
   const merchant = merchants.get(shop) ?? (await merchantIn(server, shop.store))
   merchants.set(shop, merchant)
-  const { statusCode, body } = await merchant.open('/admin')
-  expect(statusCode).toBe(200)
-  return body
+  return pageAt(merchant, '/admin')
 }
 
 /** What the merchant reads. */

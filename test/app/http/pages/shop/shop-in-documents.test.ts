@@ -2,8 +2,9 @@ import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { pictureSweep } from '../../../../../src/shop/pictures/sweep.ts'
 import { orderPageAddress } from '../../../../../src/shop/resources/orders/order-page.ts'
+import { sharedFolder } from '../../../../support/folders.ts'
 import type { TestPerson } from '../../../../support/person.ts'
-import { filled, pictureFolder } from '../../../../support/pictures.ts'
+import { filled } from '../../../../support/pictures.ts'
 import { customerIn } from '../../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
@@ -17,7 +18,7 @@ withMerchant(
     ;({ server, shop, merchant } = scene)
     await shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 5, Stock: 50 } })
   },
-  { FILES_DIR: pictureFolder() },
+  { FILES_DIR: sharedFolder() },
 )
 
 /** A new order, by the page that everybody may open who has its address, and by the shop's. */

@@ -3,7 +3,7 @@ import type { Webhook } from '../../../../../src/foundation/database/generated/c
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
-import { type StoredDelivery, storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
+import { pageAt, type StoredDelivery, storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
 /** Its clock stands at noon of March 10 in New York. */
 let shop: TestStore
@@ -40,11 +40,7 @@ function rowOf(id: number) {
   return server.services.db.delivery.findFirstOrThrow({ where: { id } })
 }
 
-async function page(address: string): Promise<string> {
-  const { statusCode, body } = await merchant.open(address)
-  expect(statusCode).toBe(200)
-  return body
-}
+const page = (address: string) => pageAt(merchant, address)
 
 function idsOn(body: string): number[] {
   return [...body.matchAll(/\/deliveries\/(\d+)">/g)].map(([, id]) => Number(id))

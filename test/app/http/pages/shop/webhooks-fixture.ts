@@ -1,5 +1,7 @@
+import { expect } from 'vitest'
 import type { Prisma } from '../../../../../src/foundation/database/generated/client.ts'
 import { newSealedSecret } from '../../../../../src/shop/webhooks/secret.ts'
+import type { TestPerson } from '../../../../support/person.ts'
 import type { TestServer, TestStore } from '../../../../support/store.ts'
 
 /** What a page says, without its elements. Words of two lines stay two. */
@@ -9,6 +11,13 @@ export function wordsOf(page: string): string {
     .replaceAll('<br>', ' ')
     .replace(/<[^>]*>/g, '')
     .replace(/\s+/g, ' ')
+}
+
+/** A page that must be there. */
+export async function pageAt(person: TestPerson, address: string): Promise<string> {
+  const { statusCode, body } = await person.open(address)
+  expect(statusCode).toBe(200)
+  return body
 }
 
 let serial = 0

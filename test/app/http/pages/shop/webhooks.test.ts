@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../../support/person.ts'
 import { merchantIn } from '../../../../support/signed-in.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
-import { storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
+import { pageAt, storedDelivery, storedWebhook, wordsOf } from './webhooks-fixture.ts'
 
 const home = '/admin/webhooks'
 
@@ -53,11 +53,7 @@ async function audited(limit: number) {
   return entries.map(({ Action, Target, Details }: Record<string, unknown>) => ({ Action, Target, Details }))
 }
 
-async function page(address: string): Promise<string> {
-  const { statusCode, body } = await merchant.open(address)
-  expect(statusCode).toBe(200)
-  return body
-}
+const page = (address: string) => pageAt(merchant, address)
 
 describe('a new webhook', () => {
   test('belongs to the store, is on, and is told of in the audit log without its query', async () => {
