@@ -371,7 +371,7 @@ describe.each(writable.map((resource) => [resource.service, resource] as const))
       }
     })
     await fc.assert(property, { numRuns: RUNS, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: true })
-  }, 120_000)
+  })
 })
 
 /** With what an import needs. */

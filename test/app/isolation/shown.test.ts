@@ -156,4 +156,4 @@ test('an owner sees each of the planted costs', async () => {
   const whole = [...texts.values()].join('\n')
   for (const [place, amount] of Object.entries(costs))
     expect([place, whole.includes(String(amount))]).toEqual([place, true])
-}, 120_000)
+})

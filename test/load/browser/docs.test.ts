@@ -42,20 +42,16 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     // The first page makes all of them.
     await stage.app.inject('/docs')
     page = await stage.visit()
-  }, 120_000)
+  })
   afterAll(() => stage?.close())
   afterEach(() => expect(stage.faults.splice(0)).toEqual([]))
 
-  test.each(pages)(
-    '%s is sound for eyes, ears and keyboards, at a desk and on a phone',
-    async (name, address) => {
-      const answer = await page.goto(address)
-      expect(answer?.status()).toBe(name === 'docs-not-found' ? 404 : 200)
-      await inspect(page, name)
-      expect(await findFaintControls(page, knownControls)).toEqual([])
-    },
-    60_000,
-  )
+  test.each(pages)('%s is sound for eyes, ears and keyboards, at a desk and on a phone', async (name, address) => {
+    const answer = await page.goto(address)
+    expect(answer?.status()).toBe(name === 'docs-not-found' ? 404 : 200)
+    await inspect(page, name)
+    expect(await findFaintControls(page, knownControls)).toEqual([])
+  })
 
   test('a form to try an operation is sound when it is open, with an answer', async () => {
     await page.goto('/docs/reference/Manufacturers/listManufacturers')
@@ -71,7 +67,7 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     expect(await page.locator('.answer').textContent()).toMatch(/x-request-id: [\s\S]*"ManufacturerName": "Smith"/)
     await inspect(page, 'docs-try')
     expect(await findFaintControls(page, knownControls)).toEqual([])
-  }, 60_000)
+  })
 
   test('a change is sent with its body, and a refusal shows what is wrong', async () => {
     await page.goto('/docs/reference/Products/updateProduct')
@@ -128,7 +124,7 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     await developer.getByText('Try it on this server').click()
     await developer.getByRole('link', { name: 'Show who you are' }).waitFor()
     expect(await developer.locator('[data-key=Token]').inputValue()).toBe('')
-  }, 60_000)
+  })
 
   test('the language that was chosen is that of all examples, here and on the next page', async () => {
     await page.goto('/docs/guides/first-webhook')

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('the first screens of a new installation', () => {
     stage = await openBrowser({ origin: `http://localhost:${port}`, close })
     await server.shows('Base address')
     sandbox = JSON.parse(readFileSync(join(folder, '.data/sandbox.json'), 'utf8'))
-  }, 120_000)
+  })
   afterAll(() => stage?.close())
 
   test.each(['en-US', 'de-DE'])('the start page fits a phone, and tells strangers no secret: %s', async (locale) => {

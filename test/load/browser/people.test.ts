@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('the pages of people and programs', () => {
     for (const [visitor, person] of Object.entries(people)) {
       visitors.set(visitor as Visitor, await stage.visit(person, german))
     }
-  }, 120_000)
+  })
 
   const all = Object.entries(pages).flatMap(([visitor, of]) => of.map((address) => [address, visitor] as const))
   test.each(all)(

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the shop front of the guide', () => {
     url = `http://localhost:${port}`
     await shop.shows(url)
     page = await stage.visit(undefined, { baseURL: url })
-  }, 120_000)
+  })
   afterAll(async () => {
     await shop?.end()
     await stage?.close()
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('the shop front of the guide', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Products named “t-shirt”' }).waitFor()
     expect(await page.locator('.products h2').first().textContent()).toContain('T-Shirt')
-  }, 60_000)
+  })
 
   test('sells a cart once, though the button is pressed twice, and leads to the page of the order', async () => {
     await addToCart('t-shirt')
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('the shop front of the guide', () => {
     expect(await orders()).toBe(before + 1)
     await page.goto(`${url}/cart`)
     await page.getByRole('heading', { name: 'Your cart is empty' }).waitFor()
-  }, 60_000)
+  })
 
   test('sells at the price that was seen, and what is there; then the same cart again', async () => {
     await addToCart('skillet')
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('the shop front of the guide', () => {
     await button(/^Order and pay/).click()
     await page.waitForURL(`${stage.origin}/order/**`)
     expect(await orders()).toBe(before + 1)
-  }, 60_000)
+  })
 
   test('takes no form of another site', async () => {
     const body = new URLSearchParams({ product: '1', quantity: '1' })

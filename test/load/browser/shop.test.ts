@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the pages of a shop', () => {
     visitors.set('reader', await stage.visit(await memberIn(stage, shop, 'reader'), german))
     const newStore = await stage.openStore()
     visitors.set('newcomer', await stage.visit(await merchantIn(stage, newStore.store), german))
-  }, 120_000)
+  })
   afterAll(() => stage?.close())
   afterEach(() => expect(stage.faults.splice(0)).toEqual([]))
 

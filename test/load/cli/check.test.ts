@@ -35,7 +35,7 @@ beforeAll(async () => {
     )
   }
   await client.end()
-}, 120_000)
+})
 
 beforeEach(async () => {
   database = await createDatabase(`TEMPLATE "${new URL(filled.url).pathname.slice(1)}"`)
@@ -335,5 +335,5 @@ describe('npm run check', () => {
 
     expect(await check({ DATA_DIR: dataDir })).toMatchObject({ code: 0 })
     await expect(openClient(running.url)).rejects.toThrow()
-  }, 60_000)
+  })
 })

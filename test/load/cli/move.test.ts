@@ -89,7 +89,7 @@ test('an embedded installation moves beside its server, its keys too, goes on th
   expect((await order()).status).toBe(201)
   await receiver.came(3)
   await third.end()
-}, 120_000)
+})
 
 test('wrong arguments are refused, and no password is repeated', async () => {
   expect(await run([])).toMatchObject({ code: 2, output: expect.stringMatching(/^Usage: npm run move/) })

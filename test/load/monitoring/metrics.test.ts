@@ -49,7 +49,7 @@ beforeAll(async () => {
   await (await request(`${base}/cart.asmx`, { method: 'POST' })).body.dump()
   const answer = await request(`${base}/metrics`)
   byMetric = Map.groupBy(samplesOf(await answer.body.text()), ({ name }) => name)
-}, 60_000)
+})
 afterAll(() => server?.end())
 
 const dashboard = readDashboard()

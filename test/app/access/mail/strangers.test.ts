@@ -160,21 +160,17 @@ describe('the mails to an address', () => {
     }
     mails = await markAll()
     expect(new Set(mails.map(({ kind }) => kind))).toEqual(new Set(kinds))
-  }, 120_000)
+  })
 
-  test.each(Object.keys(ways))(
-    'are not read by %s, in a sandbox or where mails are sent',
-    async (way) => {
-      const { person, storeId } = strangers.get(way) ?? own
-      const ofCustomers = mails.filter((mail) => mail.kind === 'customer-link' && mail.storeId === storeId)
-      const process = await ofTest(otherServer(server, sending))
-      const marks = [...(await marksFor(person)), ...(await marksFor(at(process, person), /mail|outbox/))]
-      const isOfCustomer = (mark: string) => ofCustomers.some(({ id }) => id === numberIn(mark))
-      expect(marks.filter((mark) => !isOfCustomer(mark))).toEqual([])
-      expect(marks.some(isOfCustomer)).toBe(storeId !== 0)
-    },
-    60_000,
-  )
+  test.each(Object.keys(ways))('are not read by %s, in a sandbox or where mails are sent', async (way) => {
+    const { person, storeId } = strangers.get(way) ?? own
+    const ofCustomers = mails.filter((mail) => mail.kind === 'customer-link' && mail.storeId === storeId)
+    const process = await ofTest(otherServer(server, sending))
+    const marks = [...(await marksFor(person)), ...(await marksFor(at(process, person), /mail|outbox/))]
+    const isOfCustomer = (mark: string) => ofCustomers.some(({ id }) => id === numberIn(mark))
+    expect(marks.filter((mark) => !isOfCustomer(mark))).toEqual([])
+    expect(marks.some(isOfCustomer)).toBe(storeId !== 0)
+  })
 
   test('are read by the person, but for those that let somebody in, which the operator of a sandbox reads', async () => {
     const secret = numbersOf(({ kind }) => kindsOf('mailbox').includes(kind))
@@ -188,5 +184,5 @@ describe('the mails to an address', () => {
     // What was written before the address was proved stays unread, and what was written since goes along with another address.
     await server.services.db.identity.updateMany({ where: isVictim, data: { email: 'moved@shop.example' } })
     expect(numbers(await marksFor(owner, /outbox/))).toEqual(mine)
-  }, 60_000)
+  })
 })

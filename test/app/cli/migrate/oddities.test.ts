@@ -11,7 +11,7 @@ let shop: TestStore
 beforeAll(async () => {
   shop = await stage.openSource()
   expect((await importInto(stage.server, shop, [...oneOfEach, numbersAlone])).refused).toEqual([])
-}, 120_000)
+})
 
 const oneOfEach = [
   { service: 'Products', record: { SKUInfo: { CatalogID: 4_711, SKU: '4711', Name: '12', Price: 5 } } },
@@ -61,7 +61,7 @@ const alone: Oddities[] = [
   { xmlOnly: true },
 ]
 
-test.each(alone)('a source with %j is copied, and equal', { timeout: 60_000 }, async (oddities) => {
+test.each(alone)('a source with %j is copied, and equal', async (oddities) => {
   await expectCopied({ oddities })
 })
 
@@ -93,7 +93,7 @@ test.each<Faults>([
   { cutWithoutLength: 0.05 },
   { slow: 0.2 },
   { shortList: 0.7 },
-])('a source that fails by %j is copied, and equal', { timeout: 60_000 }, async (faults) => {
+])('a source that fails by %j is copied, and equal', async (faults) => {
   const { move } = await expectCopied({ faults })
   expect([...move.source.failed.keys()]).toEqual(Object.keys(faults))
 })

@@ -29,7 +29,7 @@ beforeAll(async () => {
   target.clock.ms += 86_400_000
   const { refused } = await importInto(target, twin, file)
   expect(refused).toEqual([])
-}, 120_000)
+})
 
 afterAll(() => Promise.all([source?.close(), target?.close()]))
 

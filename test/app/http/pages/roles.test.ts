@@ -79,7 +79,6 @@ describe('the roles of routes', () => {
       }
       expect(wrong).toEqual([])
     },
-    120_000,
   )
 
   test('send a browser without a session to the sign-in of their part, and back by GET alone', async () => {
@@ -100,7 +99,7 @@ describe('the roles of routes', () => {
       const next = method === 'GET' ? `?next=${encodeURIComponent(addressOf(url))}` : ''
       expect([method, url, statusCode, headers.location]).toEqual([method, url, 303, `/${area}/sign-in${next}`])
     }
-  }, 120_000)
+  })
 })
 
 test('a browser that asks for a long address comes to the sign-in without being led back', async () => {

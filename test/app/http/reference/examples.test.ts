@@ -43,7 +43,7 @@ describe.each(['application/json', 'application/xml'])(
     const created = new Map<string, string>()
     beforeAll(async () => {
       store = await openSandbox(server)
-    }, 60_000)
+    })
 
     test('there is one for each operation', () => {
       expect(examples.length).toBeGreaterThan(100)
@@ -82,7 +82,7 @@ describe('every example is taken strictly with all defaults of its schema filled
   let store: TestStore
   beforeAll(async () => {
     store = await openSandbox(server)
-  }, 60_000)
+  })
 
   const creating = examples.filter(({ method, operation }) => method === 'post' && operation.requestBody !== undefined)
   test.each(creating)('$operationId', async ({ path, operation }) => {

@@ -53,7 +53,7 @@ describe('every page below /docs', () => {
         if (path.startsWith('/docs') && !address.includes('?') && !elsewhere.includes(path)) waiting.push(path)
       }
     }
-  }, 120_000)
+  })
 
   test('is led to from the start page: guides, and every operation and notification of the document', () => {
     const { paths, webhooks } = openApiDocument(server.services.config)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   ids.order = await shop.placeOrder([{ ItemID: 'A-1', ItemQuantity: 1 }])
   await shop.call('PUT', `/Orders/${ids.order}`, { body: { OrderStatusID: 5 } })
   for (let count = 0; count < 100; count++) await newWebhook(shop.call, { Name: `Desk ${count}` })
-}, 60_000)
+})
 
 const setKind = (Kind: 'existing' | 'new') =>
   updateApplication(server.services, shop.application.id, { Kind }, operator)

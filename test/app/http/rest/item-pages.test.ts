@@ -158,7 +158,6 @@ describe('by Link, every item that was there from the start and stayed is read e
         { numRuns: 15 },
       )
     },
-    60_000,
   )
 
   test('in an order that is not that of the keys, as long as the last item of the page is there', async () => {

@@ -604,7 +604,7 @@ describe('POST /Webhooks/{id}/Resume', () => {
     const [{ Missed }] = (await shop.call('GET', `/Webhooks/${id}/Status`)).json()
     expect(Missed).toBe(1_000)
     await server.database.db.$executeRaw`TRUNCATE "Event" CASCADE`
-  }, 60_000)
+  })
 
   test.each([
     ['{"CatchUp": "perhaps"}', 'CatchUp', 'CatchUp must be true or false (or 1 or 0)'],

@@ -57,7 +57,7 @@ test('a page that would be too large for one answer is refused, and a smaller on
   }
   expect(await soapCall(server, shop, 'getProduct', everything)).toBe(errorDocument(33, 'Data Error'))
   expect((await soapCall(server, shop, 'getProduct', { batchSize: 7, startNum: 1 })).length).toBeGreaterThan(29_000_000)
-}, 60_000)
+})
 
 const money = (value: number) => value.toFixed(2)
 const number = (value: number) => String(value)

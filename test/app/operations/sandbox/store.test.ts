@@ -23,7 +23,7 @@ test('a store takes every record of the sandbox in one transaction, and gives it
     expect(line?.record, nameOf(service, record)).toMatchObject(record)
     expect(line?.private ?? {}, nameOf(service, record)).toMatchObject(hidden)
   }
-}, 60_000)
+})
 
 test.each(resources.map(({ service }) => service))(
   '%s answers with all that it has, and with one record',

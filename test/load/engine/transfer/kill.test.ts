@@ -41,7 +41,7 @@ test('an import that kill -9 ends is complete, with nothing doubled and nothing 
   expect(refused).toEqual([])
   expect(done).toEqual({ lines: ORDERS, stored: ORDERS, refused: 0, passed: 0 })
   expect(await counts()).toEqual({ orders: ORDERS, items: ORDERS * ITEMS, shipments: ORDERS })
-}, 120_000)
+})
 
 /** Sends all lines but the last, and waits until some are stored: the import cannot have ended when this returns. */
 async function importUntilStored(): Promise<void> {

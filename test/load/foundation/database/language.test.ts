@@ -17,7 +17,7 @@ describe.skipIf(!hasFrench15)('on a PostgreSQL that speaks French (needs postgre
     postgres = await startPostgres15('fr')
     server = await openServer({ DEVELOPER_SIGNUP: 'open' }, openDatabase)
     shop = await server.openStore()
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await server?.close()

@@ -34,7 +34,7 @@ beforeAll(async () => {
   run = runServer({ ...settings, PORT: String(port) })
   await run.shows('All keys')
   sandbox = (await readSandboxFile(dataDir)) as SandboxFile
-}, 60_000)
+})
 afterAll(() => run?.end())
 
 interface Line {
@@ -158,7 +158,7 @@ test('an outage is one error and one line behind it, whatever fails meanwhile; a
     .filter(({ msg }) => background.includes(msg))
     .map(({ level }) => level)
   expect(new Set(levels)).toEqual(new Set(['debug']))
-}, 90_000)
+})
 
 test('a lost connection while the database answers is logged as it is', async () => {
   const before = grave().length

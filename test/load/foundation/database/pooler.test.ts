@@ -55,7 +55,7 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
       poolerUrl = throughPort(postgres.url, port)
       pooler = runProgram(pgbouncer, [settings], ordinaryUser)
       await pooler.shows('process up')
-    }, 60_000)
+    })
     afterAll(async () => {
       await server?.close()
       await pooler?.end('SIGKILL')

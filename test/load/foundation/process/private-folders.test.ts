@@ -37,4 +37,4 @@ test('the folders of archives and backups, and their files, are the owner’s al
   expect(again.output().match(/The folder of \w+ is open to other users/g)).toEqual([
     'The folder of ARCHIVE_DIR is open to other users',
   ])
-}, 60_000)
+})

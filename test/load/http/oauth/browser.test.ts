@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 afterEach(() => expect(stage?.faults.splice(0) ?? []).toEqual([]))
 
-describe.skipIf(!hasBrowser)('in a browser', { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   test.each([true, false])(
     'a merchant signs in on the way, allows, and is led on to wherever the application leads, JavaScript: %s',
     async (javaScriptEnabled) => {

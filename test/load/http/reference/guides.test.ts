@@ -98,7 +98,7 @@ beforeAll(async () => {
   }
   // The programs of all languages are one application.
   await operate('PUT', '/admin/applications/1', { Throttle: { Capacity: 10_000, LeakPerSecond: 1_000 } })
-}, 120_000)
+})
 afterAll(() => server?.end())
 
 test('every guide has its examples in all languages', () => {
@@ -393,7 +393,7 @@ test('a till sells once what it could not send at first, and a marketplace’s f
   const expected = { AlternateOrderID: 'MP-1', OrderAmount: 10.9, OrderStatusID: 1, OrderDate: '2025-03-10T08:00:00' }
   expect(await services(`/Orders/${id}`)).toMatchObject([expected])
   rmSync(cwd, { recursive: true })
-}, 60_000)
+})
 
 interface Info {
   readonly CatalogID: number

@@ -43,7 +43,7 @@ beforeAll(async () => {
     SKUInfo: { SKU, Name: 'Cup', Price: PRICE, Stock: STOCK },
   }))
   expect((await store.call('POST', '/Products', { body })).status).toBe(201)
-}, 120_000)
+})
 afterAll(async () => {
   for (const server of [serving, next]) await (await server)?.kill()
 })

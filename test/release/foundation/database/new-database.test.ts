@@ -66,7 +66,7 @@ describe.each([
     beforeAll(async () => {
       postgres = is15 ? await startPostgres15() : undefined
       serverUrl = postgres?.url ?? inject('templateUrl')
-    }, 60_000)
+    })
     afterAll(() => postgres?.stop())
 
     test.each(unfit)(
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
   beforeAll(async () => {
     postgres = await startPostgres15()
     serverUrl = postgres.url
-  }, 60_000)
+  })
   afterAll(() => postgres?.stop())
 
   async function asRole(url: string): Promise<string> {
@@ -194,7 +194,7 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
     expect(found).toEqual([
       ['database', { storeId: null, record: 'The database', found: expect.stringContaining(folding) }],
     ])
-  }, 60_000)
+  })
 
   test('a start on an empty database that cannot hold a store ends with the statement', async () => {
     const url = await make(`TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
@@ -210,5 +210,5 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
     })
     await started.shows('There is no store yet')
     expect(await started.end()).toBe(0)
-  }, 60_000)
+  })
 })

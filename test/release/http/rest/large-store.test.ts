@@ -46,7 +46,7 @@ describe.each([
       await fillLargeStore(url, known.store.id, { products: 1_000, customers: 1_000, orders: 100 })
       await server.services.db.$executeRaw`ANALYZE`
       await fillLargeStore(url, shop.store.id, { products: PRODUCTS, customers: PRODUCTS, orders: PRODUCTS / 10 })
-    }, 120_000)
+    })
 
     afterAll(async () => {
       await server?.close()

@@ -13,7 +13,7 @@ describe.each(languages)('the catalogues of %s', (language) => {
       expect(Object.keys(found[file] ?? {}), file).toEqual(Object.keys(each))
     expect(entries.filter(([, said]) => said === '').map(([message]) => message)).toEqual([])
     // The compiler reads all sources, which takes its time on a busy machine.
-  }, 120_000)
+  })
 
   it('have the values and the elements of each message', () => {
     const differing = entries.filter(

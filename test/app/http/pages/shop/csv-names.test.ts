@@ -150,7 +150,7 @@ describe('names of a file', () => {
     expect(await all('Manufacturers')).toHaveLength(500)
     // What is there by now needs no making.
     expect(await madeAt(await takeIn('products', fileOf(...rows)))).toEqual(['Will be made: 1 manufacturer'])
-  }, 60_000)
+  })
 
   test('are made once by two files that are applied at once', async () => {
     const rows = Array.from({ length: 30 }, (_, n) => ({

@@ -229,7 +229,7 @@ describe('a file', () => {
     expect(statusCode).toBe(413)
     expect(body).toContain('The file has more than 100,000 records.')
     expect(await server.database.db.csvImport.count({ where: { storeId: shop.store.id } })).toBe(0)
-  }, 120_000)
+  })
 
   test('of 20,000 lines is read as it is stored, never much ahead, so that memory does not grow with it', async () => {
     const { db } = server.database
@@ -251,7 +251,7 @@ describe('a file', () => {
     await takeInFile(shop.caller, manufacturers, { ...unsaid, bytes: bytes() })
     expect(await stored()).toBe(lines)
     expect(most).toBeLessThan(5_000)
-  }, 120_000)
+  })
 
   test('is not taken for given up while it arrives, however slowly', async () => {
     const { db } = server.database
@@ -371,7 +371,7 @@ describe('applying', () => {
     await other.settle()
     expect(await inImport()).toMatchObject({ state: 'done', changed: 250, failed: 0, claim: 2 })
     expect(await tracesOf(9)).toEqual({ moves: Array(250).fill(1), events: 250, products: 250 })
-  }, 120_000)
+  })
 
   test('is left to a later version that has read it, and to its process while the lease runs, and lost by it afterwards', async () => {
     await addLamps(2)
