@@ -3,7 +3,7 @@
 export const noMember = 'has nothing that it could mean here'
 export const written = 'is written by the platform itself'
 
-/** The reason for each of these headings, which blanks separate. */
-export function leftOut(headings: string, reason: string): Record<string, string> {
-  return Object.fromEntries(headings.split(' ').map((heading) => [heading, reason]))
+/** The problem of each of these headings, which blanks separate. */
+export function leftOut(headings: string, problem: string): Record<string, string> {
+  return Object.fromEntries(headings.split(' ').map((heading) => [heading, problem]))
 }

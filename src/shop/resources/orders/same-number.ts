@@ -33,8 +33,11 @@ export async function sharersOf({ db, store }: Sharers[0], records: Sharers[1], 
 export const invoiceNumbers = {
   unshared: ['InvoiceNumber', 'InvoiceNumberPrefix'],
   sharers: async (...given) => {
-    const found = await sharersOf(...given)
-    return new Map([...found].map(([id, sharer]) => [id, `is already used by Order ${sharer}`]))
+    const found = [...(await sharersOf(...given))].map(([id, sharer]) => {
+      const problem = `is already used by Order ${sharer}`
+      return [id, problem] as const
+    })
+    return new Map(found)
   },
 } satisfies WorthALook
 
