@@ -60,7 +60,11 @@ export function valuesOf(prefix = '') {
       })
       return {
         fields: members.map(({ field }) => field),
-        write: (record) => members.map(({ field, start, end }) => start + format(record[field]) + end).join(''),
+        write: (record) => {
+          let xml = ''
+          for (const { field, start, end } of members) xml += start + format(record[field]) + end
+          return xml
+        },
       }
     }
   }
@@ -95,14 +99,22 @@ export function member<Context>(field: string, ...inside: readonly Elements<Cont
 }
 
 function writeInside<Context>(inside: readonly Elements<Context>[], record: WireRecord, context: Context): string {
-  return inside.map(({ write }) => write(record, context)).join('')
+  let xml = ''
+  for (const { write } of inside) xml += write(record, context)
+  return xml
 }
 
 /** One element for each item of a list in the record. */
 export function each<Context>(field: string, name: string, ...inside: readonly Elements<Context>[]): Elements<Context> {
   const { write } = group(name, ...inside)
-  const writeAll = (record: WireRecord, context: Context) => itemsOf(record[field]).map((item) => write(item, context))
-  return { fields: [field], write: (record, context) => writeAll(record, context).join('') }
+  return {
+    fields: [field],
+    write: (record, context) => {
+      let xml = ''
+      for (const item of itemsOf(record[field])) xml += write(item, context)
+      return xml
+    },
+  }
 }
 
 export function itemsOf(list: Value): readonly WireRecord[] {
