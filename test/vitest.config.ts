@@ -67,10 +67,13 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // They start programs by the dozen.
       ...['load', 'release'].map((name, place) => ({
         extends: true as const,
         test: {
           name,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           include: [`test/${name}/**/*.test.ts`],
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/each-file.ts'],

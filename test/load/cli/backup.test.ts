@@ -68,7 +68,7 @@ beforeAll(async () => {
   await server.services.callLog.stop()
   file = join(folder, 'filled.backup')
   expect(await run('backup', filled.url, file)).toMatchObject({ code: 0 })
-}, 180_000)
+})
 afterAll(() => server?.close())
 
 function start(program: 'backup' | 'restore' | 'check', url: string, args: string[], settings = {}): Run {

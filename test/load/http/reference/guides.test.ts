@@ -370,7 +370,7 @@ test('a CI makes a test store, sells in it, resets it and throws it away, also w
   writeFileSync(failing, readFileSync(file, 'utf8').replace('=== Stock - 1', '=== Stock'))
   expect(await run(failing)).toMatchObject({ code: 1, output: expect.stringContaining('Not as expected: its goods') })
   await isEmpty()
-}, 240_000)
+})
 
 test('a till sells once what it could not send at first, and a marketplace’s file comes in once', async () => {
   const program = join(examples, 'till-and-marketplace', 'sales.ts')
