@@ -112,7 +112,7 @@ test.skipIf(before === null)(
     await delay(LOAD_MS / 3)
     expect(await faultsOf(scene)).toEqual([])
   },
-  LOAD_MS + 120_000,
+  LOAD_MS + 300_000,
 )
 
 const [column, index] = ['29990101000000_column', '29990101000001_index']
