@@ -4,11 +4,10 @@ import { asStartupError } from '../../../foundation/database/migrations.ts'
 import { type Query, qualified, queryOf } from '../../../foundation/database/query.ts'
 import { services } from '../../../shop/personal/members.ts'
 import { resourceNamed } from '../../../shop/registry.ts'
+import { ERASED_TABLE } from './tables.ts'
 
 // A restored database may be older than erasures. They come with the rows, and wait for their turn from then on.
 
-/** Holds lines of the file of erasures from the transaction of a restore until the tables of erasures exist, which an old backup lacks. */
-export const ERASED_TABLE = '_erased'
 const TABLE = qualified(ERASED_TABLE)
 
 /** Stores the lines in the transaction of a restore, so that no kill separates them from its rows. */

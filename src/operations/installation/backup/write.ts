@@ -4,12 +4,10 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 import type { Snapshot } from '../../../foundation/database/snapshot.ts'
 import type { Files } from '../../../foundation/files/files.ts'
-import { StartupError } from '../../../foundation/process/startup-error.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { type End, makeHeader } from './header.ts'
 import { refuseOtherKey } from './key.ts'
 import { filesOf } from './picture-files.ts'
-import { ERASED_TABLE } from './replay.ts'
 import { copyLine, ROWS_END, RowCounter } from './rows.ts'
 import { findSequences, findTables, type Table, target } from './tables.ts'
 
@@ -36,8 +34,6 @@ export async function writeBackup(snapshot: Snapshot, output: Writable, options:
   const { secrets, createdAt, files, onRows = () => {}, signal } = options
   await refuseOtherKey(snapshot, secrets)
   const tables = await findTables(snapshot)
-  if (tables.some(({ name }) => name === ERASED_TABLE))
-    throw new StartupError('A restore of this database was broken off. Start the server, which ends it, and try again')
   const header = makeHeader({ tables, sequences: await findSequences(snapshot) }, secrets, createdAt)
   const counter = new RowCounter(onRows)
   // A signal that also reports what fails after the rows, or else a table that waits for a lock would hold up the failure.

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { inChange } from '../../../engine/changing/change.ts'
+import { inRehearsal } from '../../../engine/changing/rehearsal.ts'
 import { queryRows } from '../../../foundation/database/client.ts'
 import { anyOfFew, storeId } from '../../../foundation/database/sql.ts'
 import { skuOf } from './sold-products.ts'
@@ -11,28 +11,6 @@ export interface StockEffect {
   /** Negative: taken off. */
   readonly quantity: number
   readonly stockAfter: number
-}
-
-/** Rolls a rehearsed change back. */
-class Rehearsed<T> extends Error {
-  readonly outcome: T
-
-  constructor(outcome: T) {
-    super('A rehearsal ends with a rollback')
-    this.outcome = outcome
-  }
-}
-
-/** Makes a change, returns what came of it, and rolls it back. So it refuses what making it refuses. */
-export async function inRehearsal<T>(caller: Caller, steps: (tx: Caller) => Promise<T>): Promise<T> {
-  try {
-    return await inChange(caller, async (tx) => {
-      throw new Rehearsed(await steps(tx))
-    })
-  } catch (error) {
-    if (error instanceof Rehearsed) return error.outcome
-    throw error
-  }
 }
 
 /**
